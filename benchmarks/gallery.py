@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pandas as pd
 from lightgbm import LGBMClassifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
@@ -25,6 +23,7 @@ from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
 from hornbook import HornExtractor
+from hornbook.report import write_svg
 from hornbook.tables import load_dataset
 
 DOCUMENTS = Path(__file__).parent.parent / "docs"
@@ -180,9 +179,9 @@ def show(exhibit: Exhibit, folder: Path) -> str:
         code_book=exhibit.code_book or None,
         random_state=0,
     ).fit(X)
-    figure = extractor.plot_explanation().figure
-    figure.savefig(folder / f"{exhibit.name}.svg", bbox_inches="tight", metadata={"Date": None})
-    plt.close(figure)
+    drawn = bool(extractor.explanation_.list_boxes())
+    if drawn:
+        (folder / f"{exhibit.name}.svg").write_text(write_svg(extractor.extraction_), "utf-8")
     return "\n".join(
         [
             f"## {exhibit.title}",
@@ -191,8 +190,7 @@ def show(exhibit: Exhibit, folder: Path) -> str:
             "",
             *(f"> {each}  " for each in extractor.fidelity_.describe()),
             "",
-            f"![{exhibit.title}](gallery/{exhibit.name}.svg)",
-            "",
+            *([f"![{exhibit.title}](gallery/{exhibit.name}.svg)", ""] if drawn else []),
             "```text",
             str(extractor.explanation_),
             "```",
@@ -209,7 +207,6 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=DOCUMENTS)
     folder = parser.parse_args().output
     (folder / "gallery").mkdir(parents=True, exist_ok=True)
-    mpl.rcParams |= {"svg.hashsalt": "gallery", "svg.fonttype": "none", "font.size": 10}
     parts = [show(exhibit, folder / "gallery") for exhibit in EXHIBITS]
     (folder / "gallery.md").write_text("\n".join([OPENING, *parts]), "utf-8")
 

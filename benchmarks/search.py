@@ -12,10 +12,10 @@ import os
 import time
 
 import numpy as np
+from hornbook.paper.lockstep import Setting, make_folds
 
 from hornbook.logic import Batch, Vocabulary
 from hornbook.paper import search
-from hornbook.paper.lockstep import Setting, make_folds
 from hornbook.queries import Examples, Net, Training, train
 from hornbook.queries.network import encode, torch
 

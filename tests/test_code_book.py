@@ -15,7 +15,8 @@ from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.code_book_source import read_code_book
 from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import CardLine, DecisionTree, ScoreCard, Split, read_explanation
+from hornbook.explanations import CardLine, DecisionTree, Explanation, ScoreCard, Split
+from hornbook.schema import read_object, write_object
 
 ROWS = pd.DataFrame(
     list(product([None, 40, 43, 44, 60], [None, 1.5, 2.5], [None, "I", "II", "III", "IV"], [None, 1, 2, 3])),
@@ -100,7 +101,7 @@ def test_explanation_decides_alike_with_any_code_book(explanation):
     assert worded == explanation and hash(worded) == hash(explanation)
     assert (worded.decide(ROWS) == explanation.decide(ROWS)).all()
     assert worded.to_object() == explanation.to_object()
-    assert read_explanation(worded.to_object()) == explanation
+    assert read_object(Explanation, worded.to_object()) == explanation
     assert len(worded.lines()) == len(explanation.lines())
 
 
@@ -151,8 +152,8 @@ less: benign"""
 def test_code_book_is_the_same_in_toml_and_as_a_mapping_and_in_json(tmp_path):
     (tmp_path / "book.toml").write_text(TOML)
     assert read_code_book(tmp_path / "book.toml", ROWS) == WORDS == read_code_book(WORDS, ROWS)
-    again = CodeBook.from_object(json.loads(json.dumps(WORDS.to_object())))
-    assert again.with_whole(["age"]).with_pairs({"bili": (1.5, 2.5)}) == WORDS
+    again = read_object(CodeBook, json.loads(json.dumps(write_object(WORDS))))
+    assert again == WORDS
 
 
 def test_classes_have_the_names_of_the_code_book_or_of_the_model():

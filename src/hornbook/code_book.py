@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -35,13 +35,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, Value, write_value
 from hornbook.errors import HornbookError
+from hornbook.schema import leaves_out_defaults
 
 MAX_NAMED_VALUES = 12
 """Values or columns that an error names."""
 
 
+@leaves_out_defaults
 @dataclass(frozen=True)
 class ColumnWords:
     """What a column and its values are called.
@@ -67,20 +69,16 @@ class ColumnWords:
 
     label: str = ""
     unit: str = ""
-    levels: tuple[tuple[Any, str], ...] = ()
-    order: tuple[Any, ...] = ()
+    levels: tuple[tuple[Value, str], ...] = ()
+    order: tuple[Value, ...] = ()
     codes: bool = False
     whole: bool = False
-    pair: tuple[Any, ...] = ()
+    pair: tuple[Value, ...] = ()
 
     @property
     def are_categories(self) -> bool:
         """Whether its values are categories, even if they are numbers."""
         return bool(self.codes or self.levels or self.order)
-
-    def to_object(self) -> dict[str, Any]:
-        """The words that there are, ready for JSON."""
-        return {part: value for part, value in asdict(self).items() if value}
 
     def name_level(self, value: Any) -> Any:
         """The name of a value; a value without one stays as it is."""
@@ -146,6 +144,12 @@ class CodeBook:
         """The code book that knows which columns have two values only."""
         told = {name: replace(self.words(name), pair=pair) for name, pair in pairs.items()}
         return replace(self, columns={**self.columns, **told})
+
+    def without_words(self) -> CodeBook:
+        """The code book that knows of its columns what the table says, and nothing that the user does."""
+        return CodeBook(
+            {name: ColumnWords(whole=words.whole, pair=words.pair) for name, words in self.columns.items()}
+        )
 
     def words(self, column: str) -> ColumnWords:
         """The words for a column."""
@@ -254,31 +258,6 @@ class CodeBook:
         if len(set(names)) < len(names):
             raise HornbookError(f"two classes are called alike: {', '.join(names)}; give them other names")
         return tuple(names)
-
-    def to_object(self) -> dict[str, Any]:
-        """The words of the user, ready for JSON; what the table says of its columns is not among them."""
-        told = {
-            name: replace(words, whole=False, pair=()).to_object() for name, words in self.columns.items()
-        }
-        return {
-            "columns": {name: words for name, words in told.items() if words},
-            "classes": dict(self.classes),
-        }
-
-    @classmethod
-    def from_object(cls, content: Mapping[str, Any]) -> CodeBook:
-        """The code book that `to_object` wrote."""
-        columns = {
-            name: ColumnWords(
-                **{
-                    **parts,
-                    "levels": tuple((value, str(level)) for value, level in parts.get("levels", ())),
-                    "order": tuple(parts.get("order", ())),
-                }
-            )
-            for name, parts in content["columns"].items()
-        }
-        return cls(columns, dict(content["classes"]))
 
 
 _NO_WORDS = ColumnWords()

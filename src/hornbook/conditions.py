@@ -10,13 +10,16 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
+
+Value: TypeAlias = str | int | float | bool
+"""A value of a column of categories."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Threshold:
     age > 40, age <= 40
 
     """
+
+    kind: ClassVar[str] = "threshold"
 
     column: str
     cut: float
@@ -79,8 +84,10 @@ class Category:
 
     """
 
+    kind: ClassVar[str] = "category"
+
     column: str
-    value: Any
+    value: Value
     equal: bool = True
 
     def __post_init__(self) -> None:
@@ -128,8 +135,10 @@ class CategorySet:
 
     """
 
+    kind: ClassVar[str] = "set"
+
     column: str
-    values: tuple[Any, ...]
+    values: tuple[Value, ...]
     inside: bool = True
 
     def __post_init__(self) -> None:
@@ -176,6 +185,8 @@ class Missing:
     (array([False,  True]), array([ True, False]))
 
     """
+
+    kind: ClassVar[str] = "missing"
 
     column: str
     missing: bool = True
@@ -244,47 +255,6 @@ def background_rules(
             first.excludes(second) or second.excludes(first)
         ):
             yield (first, second), None
-
-
-def condition_object(condition: Condition) -> dict[str, Any]:
-    """A condition, ready for JSON.
-
-    Examples
-    --------
-    >>> condition_object(Threshold("age", 40, above=False))
-    {'column': 'age', 'at_most': 40.0}
-    >>> read_condition({"column": "sex", "is": "f"})
-    Category(column='sex', value='f', equal=True)
-
-    """
-    if isinstance(condition, Threshold):
-        return {"column": condition.column, "above" if condition.above else "at_most": float(condition.cut)}
-    if isinstance(condition, Category):
-        return {"column": condition.column, "is" if condition.equal else "is_not": _plain(condition.value)}
-    if isinstance(condition, CategorySet):
-        values = list(map(_plain, condition.values))
-        return {"column": condition.column, "in" if condition.inside else "not_in": values}
-    return {"column": condition.column, "missing": condition.missing}
-
-
-def read_condition(content: Any) -> Condition:
-    """The condition that `condition_object` wrote."""
-    match content:
-        case {"column": str(column), "above": float() | int() as cut, **rest} if not rest:
-            return Threshold(column, cut)
-        case {"column": str(column), "at_most": float() | int() as cut, **rest} if not rest:
-            return Threshold(column, cut, above=False)
-        case {"column": str(column), "is": str() | float() | int() as value, **rest} if not rest:
-            return Category(column, value)
-        case {"column": str(column), "is_not": str() | float() | int() as value, **rest} if not rest:
-            return Category(column, value, equal=False)
-        case {"column": str(column), "in": [*values], **rest} if not rest and _are_values(values):
-            return CategorySet(column, tuple(values))
-        case {"column": str(column), "not_in": [*values], **rest} if not rest and _are_values(values):
-            return CategorySet(column, tuple(values), inside=False)
-        case {"column": str(column), "missing": bool(missing), **rest} if not rest:
-            return Missing(column, missing)
-    raise HornbookError(f"{content!r} is no condition on a column")
 
 
 def read_numbers(frame: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -371,14 +341,6 @@ def _value_set(condition: Category | CategorySet) -> tuple[frozenset[Any], bool]
     if isinstance(condition, Category):
         return frozenset([condition.value]), condition.equal
     return frozenset(condition.values), condition.inside
-
-
-def _are_values(values: list[Any]) -> bool:
-    return bool(values) and all(isinstance(value, str | float | int) for value in values)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value
 
 
 def meet_conditions(conditions: Iterable[Condition], rows: pd.DataFrame) -> Bools:

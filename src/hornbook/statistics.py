@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
+from hornbook.schema import also_writes
 
 
+@also_writes("estimate", "low", "high")
 @dataclass(frozen=True)
 class Share:
     """A share estimated from `hits` of `size` samples, with an exact interval.
@@ -26,7 +29,7 @@ class Share:
     >>> print(Share.where(np.arange(200) < 190, units=np.arange(200) // 10))
     95.00 % (95 % interval 75.13 % to 99.87 %)
     >>> Share.of(0, 0)
-    Share(hits=0, size=0, low=0.0, high=1.0, confidence=0.95, independent=0)
+    Share(hits=0, size=0, confidence=0.95, independent=0)
 
     References
     ----------
@@ -36,22 +39,19 @@ class Share:
 
     hits: int
     size: int
-    low: float
-    high: float
     confidence: float
     independent: int
 
+    def __post_init__(self) -> None:
+        if not 0 <= self.hits <= self.size:
+            raise HornbookError(f"{self.hits} of {self.size} is no share")
+        if not min(self.size, 1) <= self.independent <= self.size:
+            raise HornbookError(f"{self.size} samples do not count as {self.independent}")
+
     @classmethod
     def of(cls, hits: int, size: int, confidence: float = 0.95, independent: int | None = None) -> Share:
-        """The share with its Clopper–Pearson interval, by default of independent samples."""
-        from scipy.special import betaincinv
-
-        count = size if independent is None else independent
-        counted = hits * count / size if size else 0  # hits among independent samples
-        tail = (1 - confidence) / 2
-        low = float(betaincinv(counted, count - counted + 1, tail)) if hits else 0.0
-        high = float(betaincinv(counted + 1, count - counted, 1 - tail)) if hits < size else 1.0
-        return cls(int(hits), int(size), low, high, confidence, int(count))
+        """The share, by default of independent samples."""
+        return cls(int(hits), int(size), confidence, int(size if independent is None else independent))
 
     @classmethod
     def where(cls, hits: NDArray[np.bool_], units: NDArray[np.intp] | None = None) -> Share:
@@ -79,6 +79,29 @@ class Share:
     def estimate(self) -> float:
         """The observed share; NaN without samples."""
         return self.hits / self.size if self.size else math.nan
+
+    @cached_property
+    def low(self) -> float:
+        """The lower end of the Clopper–Pearson interval."""
+        from scipy.special import betaincinv
+
+        hits, tail = self._independent_hits, (1 - self.confidence) / 2
+        return float(betaincinv(hits, self.independent - hits + 1, tail)) if self.hits else 0.0
+
+    @cached_property
+    def high(self) -> float:
+        """The upper end of the Clopper–Pearson interval."""
+        from scipy.special import betaincinv
+
+        if self.hits == self.size:
+            return 1.0
+        hits, tail = self._independent_hits, (1 - self.confidence) / 2
+        return float(betaincinv(hits + 1, self.independent - hits, 1 - tail))
+
+    @property
+    def _independent_hits(self) -> float:
+        """How many hits there are among the independent samples."""
+        return self.hits * self.independent / self.size if self.size else 0.0
 
     def __str__(self) -> str:
         if not self.size:
@@ -109,6 +132,7 @@ def count_independent(units: NDArray[np.intp]) -> int:
     return int(sizes.sum() ** 2 // (sizes**2).sum()) if len(sizes) else 0
 
 
+@also_writes("estimate", "low", "high")
 @dataclass(frozen=True)
 class StratifiedShare:
     """A share of a population whose parts, the strata, were sampled apart, with an interval.

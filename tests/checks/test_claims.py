@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.checks import MonotoneClaim, RuleClaim, name_outcome, parse_claims
-from hornbook.conditions import Category, CategorySet, Missing, Threshold, condition_object, read_condition
+from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
+from hornbook.schema import read_object, write_object
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
     [
@@ -53,7 +54,7 @@ def test_written_claims_read_back_as_the_same_claims(several):
 
 @given(conditions)
 def test_conditions_survive_their_object_form(condition):
-    again = read_condition(json.loads(json.dumps(condition_object(condition))))
+    again = read_object(Condition, json.loads(json.dumps(write_object(condition))))
     assert again == condition
 
 

@@ -77,12 +77,13 @@ def test_a_claim_that_a_classifier_breaks_has_a_witness_in_its_columns(checked, 
     done = checked("wrong.horn", model, "--target", "ill", "--json", *options)
     assert (done.returncode, done.stderr) == (1, "")
     held, broken = json.loads(done.stdout)["claims"]
-    assert held["holds"] and held["witness"] is None and held["guarantee"] == "estimated"
-    assert not broken["holds"] and broken["claim"] == "fever > 0 -> ill"
-    (row,) = broken["witness"]["rows"]
-    assert (row["fever"], row["cough"]) == (1, 0) and broken["witness"]["outcomes"] == ["not ill"]
-    assert broken["witness"]["changed"] == []  # a row of the table breaks it as it is
-    assert broken["broken"] > 0 and broken["samples"] == 200
+    assert not held["broken"] and held["violation"] is None and held["guarantee"]["kind"] == "estimated"
+    assert broken["broken"] and broken["text"] == "fever > 0 -> ill"
+    (row,) = broken["violation"]["rows"]
+    assert (row["fever"], row["cough"]) == (1, 0) and broken["violation"]["outcomes"] == ["not ill"]
+    assert broken["violation"]["changed"] == []  # a row of the table breaks it as it is
+    share = broken["guarantee"]["disagreement"]
+    assert share["hits"] > 0 and share["size"] == 200
 
 
 def save_onnx(path, weights, biases):
@@ -140,12 +141,13 @@ def test_models_of_columns_are_proved_in_any_library(hornbook, loans, model):
                     "--target", "good", "--proof", "--json", "--samples", 300)  # fmt: skip
     assert (done.returncode, done.stderr) == (1, "")
     good, poor, rising, old = json.loads(done.stdout)["claims"]
-    assert good["guarantee"] == poor["guarantee"] == "proved" and good["margin"] > 0
+    assert good["guarantee"]["kind"] == poor["guarantee"]["kind"] == "proved"
+    assert good["guarantee"]["margin"] > 0
     if model == "network.onnx":
-        assert rising["guarantee"] == "estimated" and "it is sampled" in rising["undecided"]
+        assert rising["guarantee"]["kind"] == "estimated" and "it is sampled" in rising["undecided"]
     else:
-        assert rising["guarantee"] == "proved"
-    assert not old["holds"] and old["witness"]["rows"][0]["age"] > 50
+        assert rising["guarantee"]["kind"] == "proved"
+    assert old["broken"] and old["violation"]["rows"][0]["age"] > 50
 
 
 def test_a_judge_saved_here_is_checked_over_all_columns(checked, tmp_path):

@@ -57,7 +57,7 @@ def test_diff_compares_a_model_with_the_truth(hornbook, folder):
     done = hornbook("diff", "--model", folder / "new.pkl", *data, *OPTIONS, "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0 and found["sides"] == ["model", "truth"]
-    assert found["groups"][0]["discovery"] and "age ≥" in found["groups"][0]["condition"]
+    assert found["groups"][0]["is_discovery"] and "age ≥" in found["groups"][0]["condition"]
 
 
 @pytest.mark.parametrize(

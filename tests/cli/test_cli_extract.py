@@ -50,8 +50,8 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     assert len(config["data"]["sha256"]) == len(config["model"]["sha256"]) == 64
     assert config["versions"]["hornbook"] and config["command"].startswith("hornbook extract ")
     fidelity = json.loads((run / "metrics.json").read_text())["fidelity"]
-    assert fidelity["population"] == "unseen rows" and fidelity["unseen_rows"]["of"] == 18
-    assert fidelity["samples"]["of"] > 100
+    assert fidelity["population"] == "unseen rows" and fidelity["unseen_rows"]["size"] == 18
+    assert fidelity["samples"]["size"] > 100
     commonest = fidelity["commonest"]["unseen rows"]
     assert f'; always "{commonest["name"]}": {100 * commonest["share"]:.2f} %' in first
     page = (run / "report.html").read_text()
@@ -150,7 +150,7 @@ def test_classifier_is_trained_where_there_is_no_model(hornbook, folder, tmp_pat
     result = json.loads(done.stdout)
     held_out = result["provenance"]["model"]["held_out"]
     assert held_out["rows"] >= 20 and held_out["accuracy"] > 0.8
-    assert result["fidelity"]["unseen_rows"]["share"] > 0.9 and result["folder"] == str(tmp_path / "run")
+    assert result["fidelity"]["unseen_rows"]["estimate"] > 0.9 and result["folder"] == str(tmp_path / "run")
     assert result["explanation"]["classes"] == ["no", "yes"]
     assert (tmp_path / "run" / "model.skops").is_file()
     again = json.loads(hornbook(*arguments).stdout)
@@ -219,8 +219,8 @@ def test_test_rows_are_the_population_of_the_headline(hornbook, folder, model, t
     assert "63 test rows" in page and "given apart from the table" in page and "unseen rows" not in page
     compare = ["compare", tmp_path / "run", "--samples", 200, "--trust-pickle"]
     rows = json.loads(hornbook(*compare, "--json").stdout)["rows"]
-    assert rows[0]["rows"]["of"] == 63
-    assert rows[0]["rows"]["share"] == extraction.fidelity.estimate
+    assert rows[0]["rows"]["size"] == 63
+    assert rows[0]["rows"]["estimate"] == extraction.fidelity.estimate
     fresh[:40].to_csv(tmp_path / "month.csv", index=False)
     text = hornbook(*compare, "--test", tmp_path / "month.csv").stdout
     assert "test rows" in text.splitlines()[0] and "40 test rows" in text

@@ -161,7 +161,9 @@ def set_verdict(kind, parts):
 
     def change(content):
         line = line_of(content, kind)
-        line["guarantee"] = None if parts is None else {**given, **line["guarantee"], **parts}
+        changed = {**given, **line["guarantee"], **(parts or {})}
+        named = ("by", "margin") if changed["kind"] == "proved" else ("reason",)
+        line["guarantee"] = parts and {name: changed[name] for name in ("kind", "says", *named)}
 
     return change
 
@@ -192,7 +194,7 @@ def remove_rule(content):
 
 
 def move_threshold(content):
-    content["explanation"]["rules"][0]["if"][0]["above"] += 0.25
+    content["explanation"]["rules"][0]["body"][0]["cut"] += 0.25
 
 
 def name_classes(*parts):
@@ -206,7 +208,7 @@ FORGERIES = {
     "the model's classes are exchanged": (name_classes(0), 'classes[0] is "yes", not "no"'),
     "both are exchanged": (name_classes(0, 1), 'classes[0] is "yes", not "no"'),
     "a column is renamed everywhere": (rename("x", "y"), 'column is "y", not "x"'),
-    "a threshold is moved": (move_threshold, "above is 4.25, not 4.0"),
+    "a threshold is moved": (move_threshold, "cut is 4.25, not 4.0"),
     "a rule is removed": (remove_rule, "explanation.rules is []"),
     "verdicts are exchanged": (swap, "refuted  if x ≥ 5: yes"),
     "a refuted line is called proved": (set_verdict("refuted", {"kind": "proved"}), "proved  otherwise: no"),
@@ -216,7 +218,7 @@ FORGERIES = {
     "a witness is another row": (set_verdict("refuted", {"reason": "of x = 0, z = 0"}), "x = 0, z = 9"),
     "a proved line is called undecided": (set_verdict("proved", {"kind": "undecided"}), "undecided  if x"),
     "the domain is larger": (replace_notes("x: 0 to 9", "x: 0 to 900"), "notes[0] is"),
-    "the fidelity is another one": (set_hits, "fidelity.samples.share is 0.001, not"),
+    "the fidelity is another one": (set_hits, "fidelity.samples.hits is 1, not"),
     "the provenance is another one": (set_seed, "provenance.settings.seed is 9, not 0"),
 }
 

@@ -141,7 +141,7 @@ def test_why_of_all_rows_covers_those_that_the_run_did_not_hold_out(hornbook, ru
     assert len(entry["reasons"]) == 2 and covered + len(entry["uncovered"]) == entry["rows"] == 120
     for reason in entry["reasons"]:
         asked = ("why", runs / "tree", "--row", reason["row"], "--no-proof", "--changes", 0, "--json")
-        assert json.loads(hornbook(*asked).stdout)["outcome"] == reason["outcome"]
+        assert json.loads(hornbook(*asked).stdout)["outcome"] == reason["reason"]["outcome"]
 
 
 @pytest.mark.parametrize("form", ["rules", "card", "tree"])
@@ -232,8 +232,8 @@ def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
     assert set(rows) >= {"hornbook", "tree of scikit-learn, at most 2"}
     explanation = Run.load(runs / "rules").extraction
     assert rows["hornbook"]["literals"] == explanation.explanation.literals
-    assert rows["hornbook"]["rows"]["share"] == explanation.fidelity.unseen_rows.estimate
-    assert all(0.5 < row["samples"]["share"] <= 1 for row in rows.values())
+    assert rows["hornbook"]["rows"]["estimate"] == explanation.fidelity.unseen_rows.estimate
+    assert all(0.5 < row["samples"]["estimate"] <= 1 for row in rows.values())
     text = hornbook("compare", runs / "tree", "--samples", 200).stdout
     assert "unseen rows" in text and "tree of scikit-learn, at most 32" in text
 

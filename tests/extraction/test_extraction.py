@@ -186,7 +186,7 @@ def test_label_left_in_the_table_of_a_function_gets_no_condition(table):
 
 def test_extraction_refuses_json_that_is_none(extractions):
     content = extractions["imputer inside"].to_object()
-    for key in content:
+    for key in content.keys() - {"text"}:  # which follows from the explanation
         for wrong in (None, 7, "poem", [], {}):
             if key == "provenance" and wrong == {}:
                 continue

@@ -12,7 +12,7 @@ from laws import draw_examples
 
 from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import CardLine, ScoreCard, explain_row, read_explanation
+from hornbook.explanations import CardLine, Explanation, ScoreCard, explain_row
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.queries import (
     UNDETERMINED,
@@ -23,6 +23,7 @@ from hornbook.queries import (
     explain_facts,
     smallest_undo,
 )
+from hornbook.schema import read_object, write_object
 from hornbook.testing import theories
 
 WIDTH = 7
@@ -108,14 +109,14 @@ def test_horn_rules_derive_a_class_or_none():
 
 
 def test_horn_rules_are_read_back_from_their_object():
-    again = read_explanation(json.loads(json.dumps(LABELLED.to_object())))
+    again = read_object(Explanation, json.loads(json.dumps(LABELLED.to_object())))
     assert again.to_object() == LABELLED.to_object() and again.theory == LABELLED.theory
     frame = pd.DataFrame([[0, 1, None], [1, 0, 1]], columns=list(READER.columns))
     assert again.decide(frame).tolist() == LABELLED.decide(frame).tolist()
     assert again.reader.batch(frame) == READER.batch(frame)
     for part, wrong in (("default", 2), ("label", "fun"), ("rules", [{"body": ["fun"], "head": "ill"}])):
         with pytest.raises(HornbookError):
-            read_explanation({**LABELLED.to_object(), part: wrong})
+            read_object(Explanation, {**LABELLED.to_object(), part: wrong})
 
 
 def test_a_proof_proves_and_other_values_undo_it():
@@ -127,7 +128,7 @@ def test_a_proof_proves_and_other_values_undo_it():
     assert str(explained).splitlines()[0] == "ill"
     changed = {"age=high": "age=low", "fever": "not_fever"}
     assert explained.instead == (changed[explained.undo.facts[0]],)
-    entry = explained.to_object()
+    entry = write_object(explained)
     assert entry["conclusion"] == "ill" and entry["undo"]["smallest"] is True
 
 
@@ -142,7 +143,7 @@ def test_what_is_open_or_contradictory_is_said():
     judged = HornRules(rules, HornTheory(rules.vocabulary), READER)
     assert str(judged.conclude(Interpretation(frozenset({0, 1})))) == "accepted: the facts break no rule"
     broken = judged.conclude(Interpretation(frozenset({0, 1}), frozenset({2})))
-    assert str(broken).startswith("c: it is known to be false\n") and broken.to_object()["contradiction"]
+    assert str(broken).startswith("c: it is known to be false\n") and write_object(broken)["contradiction"]
     always = HornTheory(VOCABULARY, [Rule((), ILL)])
     assert "nothing would undo it" in str(explain_facts(always, Interpretation(frozenset()), [ILL, NOT_ILL]))
 

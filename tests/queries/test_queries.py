@@ -65,8 +65,7 @@ def test_a_trace_is_written_as_it_happens(tmp_path):
     trace.record(Step(HornTheory(THEORY.vocabulary), found), 7)
     first = json.loads((tmp_path / "trace.jsonl").read_text())
     assert first["counterexample"] == {
-        "true": ["a", "b"],
-        "false": ["c"],
+        "interpretation": {"true": ["a", "b"], "false": ["c"]},
         "positive": False,
         "found_by": "sampling",
         "at": [],

@@ -9,6 +9,7 @@ import hornbook as hb
 from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.reasons import why_table
+from hornbook.schema import write_object
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def test_reasons_of_a_table_are_chosen_greedily(case):
     assert few.reasons == result.reasons[:2] and few.found == result.found
     assert len(few.uncovered) == len(rows) - sum(gains[:2])
     assert f"2 of {few.found} reasons cover {sum(gains[:2])} of 70 rows" in str(few)
-    assert few.to_object()["uncovered"] == list(few.uncovered)
+    assert write_object(few)["uncovered"] == list(few.uncovered)
 
 
 def test_a_table_needs_time_and_a_reason(case):

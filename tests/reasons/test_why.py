@@ -28,6 +28,7 @@ from hornbook.reasons import Reasoner
 from hornbook.reasons.prover import CounterexampleFinder
 from hornbook.reasons.row_conditions import RowConditions
 from hornbook.reasons.search import ReasonSampler
+from hornbook.schema import write_object
 from hornbook.surrogates.grid import Grid
 
 GRID = pd.DataFrame(list(product([0.0, 1.0, 2.0], repeat=4)), columns=["a", "b", "c", "d"])
@@ -247,7 +248,7 @@ def test_why_looks_at_the_clock_between_calls_of_the_model_and_questions_to_the_
 def test_why_repeats_bit_for_bit_with_a_seed():
     rows, _ = mixed_rows(0)
     one, two, other = (hb.why(ByRule(), rows.iloc[5], rows, reasons=2, seed=seed) for seed in (0, 0, 1))
-    assert one == two and one.to_object()["reasons"][0]["share"] == two.to_object()["reasons"][0]["share"]
+    assert one == two and write_object(one)["reasons"][0]["share"] == write_object(two)["reasons"][0]["share"]
     assert other.outcome == one.outcome
 
 
@@ -307,7 +308,7 @@ def test_why_of_several_classes_names_the_class_and_says_it_in_four_lines():
     classes = {"classes": {0: "setosa", 1: "versicolor", 2: "virginica"}}
     answer = hb.why(model, IRIS.iloc[60], IRIS, code_book=classes)
     assert answer.outcome == "versicolor" and len(str(answer).splitlines()) == 4
-    reason = answer.to_object()["reasons"][0]
+    reason = write_object(answer)["reasons"][0]
     assert reason["level"] == "minimal" and reason["coverage"]["rows"] == 150
     assert len(reason["conditions"]) == len(answer.reasons[0].conditions)
 
@@ -372,5 +373,5 @@ def test_why_long_proof_comes_after_a_short_reason_that_samples_bear_out():
     first, *others = str(reason).splitlines()
     assert first == str(sampled).splitlines()[0]
     assert f"says label if {' and '.join(reason.facts)}; no condition can go" in others[2]
-    assert reason.to_object()["short"]["facts"] == list(sampled.facts)
-    assert sampled.short is None and sampled.to_object()["short"] is None
+    assert write_object(reason)["short"]["facts"] == list(sampled.facts)
+    assert sampled.short is None and write_object(sampled)["short"] is None

@@ -11,6 +11,7 @@ from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard, Split
 from hornbook.explanations.decision import list_cells
 from hornbook.report.page import read_script
+from hornbook.schema import write_object
 
 EXPLANATIONS, ROWS = 120, 25
 
@@ -142,7 +143,7 @@ def write_fact(fact):
 def ask_page(browser, script, cases, book=EMPTY_BOOK):
     """The answers of the page's deciders, all in one call."""
     batch = [{"explanation": each.to_object(), "rows": plain_rows(rows)} for each, rows in cases]
-    words = json.dumps([(name, words.to_object()) for name, words in book.columns.items()])
+    words = json.dumps([(name, write_object(words)) for name, words in book.columns.items()])
     browser.get("data:text/html,<title>decide</title>")
     return json.loads(browser.execute_script(read_script("decide.js") + script, json.dumps(batch), words))
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
-from sample_reports import make_card, make_classes, make_extraction, make_rules, make_tree
+from sample_reports import make_card, make_extraction
 
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Split
 from hornbook.extraction import LineStatistics
-from hornbook.report import plot_explanation, plot_frontier, write_svg
+from hornbook.report import write_svg
 from hornbook.report.drawings import draw_boxes, place_boxes
 from hornbook.statistics import Share
 
@@ -88,17 +88,7 @@ def test_pictures_hold_any_name():
         (HOSTILE, "$b"), Split(Threshold(HOSTILE, 1.5), Split(Category("a", HOSTILE), 0, 1), 1)
     )
     extraction = make_extraction(tree)
-    plot_explanation(extraction).figure.draw_without_rendering()
     root = ET.fromstring(write_svg(extraction))
     assert not [element for element in root.iter() if element.tag.endswith("script")]
     with pytest.raises(HornbookError, match="a decision tree has one"):
         write_svg(make_extraction(make_card()))
-
-
-@pytest.mark.parametrize("make", [make_tree, make_card, make_classes, make_rules])
-def test_every_form_has_a_figure(make):
-    extraction = make_extraction(make())
-    ax = plot_explanation(extraction)
-    texts = " ".join(text.get_text() for text in (*ax.texts, *ax.get_yticklabels()))
-    assert all(column in texts for column in extraction.explanation.columns)
-    assert plot_frontier(extraction.frontier).get_ylabel() == "fidelity"

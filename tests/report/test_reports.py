@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sample_reports import make_extraction, make_tree
 
 from hornbook.extraction import Fidelity, FrontierPoint
-from hornbook.report import Chart, Dot, Series, frontier_chart, plot_chart, to_html, to_svg
+from hornbook.report import Chart, Dot, Series, frontier_chart, to_html, to_svg
 from hornbook.report.charts import HEIGHT, WIDTH, decade_ticks, even_ticks
 from hornbook.statistics import Share
 
@@ -51,18 +51,6 @@ def test_a_picture_is_wellformed_and_stays_in_its_frame(style, logarithmic):
 def test_short_frontiers_are_drawn_too(sizes, unseen):
     frontier = [FrontierPoint(size, Fidelity(Share.of(5, 10), unseen)) for size in sizes]
     ElementTree.fromstring(to_svg(frontier_chart(frontier), mark=3))
-
-
-@pytest.mark.parametrize("style", ["line", "steps", "dots"])
-def test_notebooks_get_the_same_figures(style):
-    dots = (Dot(1, 0.5, 0.4, 0.6), Dot(3, 0.7, 0.6, 0.75), Dot(200, 0.95))
-    chart = Chart(
-        "Growth", "rules", "fidelity", (Series("one", dots, style), Series("two", dots)), True, True
-    )
-    ax = plot_chart(chart)
-    assert [line.get_xydata().tolist() for line in ax.lines] == [[[dot.x, dot.y] for dot in dots]] * 2
-    assert (ax.get_title(), ax.get_xlabel(), ax.get_xscale()) == ("Growth", "rules", "log")
-    assert len(ax.collections) == 2, "both have intervals"
 
 
 def test_page_has_a_strict_policy_and_loads_nothing():

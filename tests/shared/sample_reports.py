@@ -75,7 +75,7 @@ def measure_lines(explanation) -> tuple[LineStatistics, ...]:
         LineStatistics(
             40 + number,
             Share.of(900 - number, 8192),
-            Share.of(800 - 7 * number, 900) if line.outcome else None,
+            Share.of(max(800 - 7 * number, 0), 900) if line.outcome else None,
         )
         for number, line in enumerate(explanation.lines())
     )

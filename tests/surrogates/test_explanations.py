@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from hornbook.conditions import Category, CategorySet, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.explanations import DecisionTree, Split, explain_row, read_explanation
+from hornbook.explanations import DecisionTree, Explanation, Split, explain_row
 from hornbook.explanations.decision import find_change
 from hornbook.explanations.explanation import format_lines
 from hornbook.logic import bits
+from hornbook.schema import read_object
 
 ROWS = pd.DataFrame(
     list(product([None, 30.0, 45.0, 55.0, 70.0], [None, "f", "m", "x"])), columns=["age", "sex"]
@@ -48,7 +49,7 @@ def test_compiled_theory_derives_exactly_the_class_that_is_decided(explanation):
 
 @given(explanations)
 def test_explanation_is_read_back_from_json(explanation):
-    again = read_explanation(json.loads(json.dumps(explanation.to_object())))
+    again = read_object(Explanation, json.loads(json.dumps(explanation.to_object())))
     assert again == explanation and str(again) == str(explanation)
 
 
@@ -98,7 +99,7 @@ def test_lines_end_with_a_class_and_text_has_every_line(explanation):
 )
 def test_read_explanation_refuses_what_is_no_explanation(content):
     with pytest.raises(HornbookError):
-        read_explanation(content)
+        read_object(Explanation, content)
 
 
 def test_threshold_refuses_a_column_of_words():

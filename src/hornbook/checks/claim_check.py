@@ -31,6 +31,7 @@ from hornbook.models import ClassifierTeacher, ask_anew, bind_classifier, load_m
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
+from hornbook.schema import also_writes
 from hornbook.statistics import Share
 from hornbook.storage import read_text
 from hornbook.tables import read_frame, replace_columns
@@ -45,6 +46,7 @@ LADDER_VALUES = 32
 """Values of a column that the local search for a broken monotonicity tries at each row."""
 
 
+@also_writes("broken", text=lambda check: str(check.claim))
 @dataclass(frozen=True, eq=False)
 class ClaimCheck:
     """Whether a model breaks a claim.
@@ -168,6 +170,7 @@ def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tu
     return read
 
 
+@also_writes("broken", text=lambda check: str(check.claim))
 @dataclass(frozen=True, eq=False)
 class ClaimChecker:
     """Checks claims about one teacher by samples."""

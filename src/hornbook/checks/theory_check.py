@@ -21,6 +21,7 @@ from hornbook.queries import (
     Unknown,
     smallest_violations,
 )
+from hornbook.schema import also_writes
 from hornbook.statistics import Share
 
 CHECK_CHUNK = 1 << 14
@@ -30,6 +31,7 @@ MAX_SHRUNK = 8
 """Witnesses that are made smaller; the smallest is given."""
 
 
+@also_writes("broken")
 @dataclass(frozen=True)
 class RuleCheck:
     """Whether a model breaks a rule.

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help need
     from hornbook.code_book import CodeBook
     from hornbook.logic import HornTheory
     from hornbook.runs import Run
+    from hornbook.schema import Forms
     from hornbook.tables import Kind, Table, TextFormat
 
 app = typer.Typer(
@@ -112,9 +113,11 @@ def close_stream(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def emit_json(content: Mapping[str, Any]) -> None:
+def emit_json(content: Any, forms: Forms | None = None) -> None:
     """Print one JSON object."""
-    emit(json.dumps(content, ensure_ascii=False))
+    from hornbook.schema import write_object
+
+    emit(json.dumps(write_object(content, forms), ensure_ascii=False))
 
 
 @contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -135,7 +133,7 @@ def _check_columns(
         code_book=words,
     )
     if options.as_json:
-        emit_json({"claims": [_claim_entry(result) for result in results]})
+        emit_json({"claims": results})
     else:
         emit(
             "\n".join(
@@ -190,23 +188,10 @@ def _cell(value: Any, column: str, words: CodeBook) -> str:
     return "?" if value is None or value != value else words.name_value(column, value)
 
 
-def _claim_entry(result: ClaimCheck) -> dict[str, Any]:
-    """Convert a result to a JSON object."""
-    entry: dict[str, Any] = {"claim": str(result.claim), "holds": not result.broken, "witness": None}
-    if (violation := result.violation) is not None:
-        cells = violation.rows.astype(object).where(violation.rows.notna(), None)
-        entry["witness"] = {
-            "rows": json.loads(cells.to_json(orient="records")),
-            "outcomes": list(violation.outcomes),
-            "row": violation.row,
-            "changed": list(violation.changed),
-        }
-    return {**entry, **_guarantee_entry(result.guarantee, result.undecided, "broken")}
-
-
 def _check_judge(rules: Path, predictor: Predictor, table: Table, options: CheckOptions) -> bool:
     """Check rules over variables with a judge of whole rows; whether one is broken."""
     from hornbook.checks import check_theory
+    from hornbook.logic import vocabulary_forms
     from hornbook.queries import judge_of_table
     from hornbook.randomness import Purpose, generator
 
@@ -230,7 +215,7 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, options: Check
         prover=teacher.prover(options.seconds) if options.proof else None,
     )
     if options.as_json:
-        emit_json({"rules": [_entry(verdict, vocabulary) for verdict in verdicts]})
+        emit_json({"rules": verdicts}, vocabulary_forms(vocabulary))
     else:
         for verdict in verdicts:
             emit(_line(verdict, vocabulary))
@@ -255,32 +240,3 @@ def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:
         if variables
     )
     return f"broken  {text}   # it accepts {'; '.join(parts)}; {sampled}"
-
-
-def _entry(verdict: RuleCheck, vocabulary: Vocabulary) -> dict[str, Any]:
-    """Convert a verdict to a JSON object."""
-    from hornbook.logic import rule_object
-
-    entry = {**rule_object(vocabulary, verdict.rule), "holds": not verdict.broken, "witness": None}
-    if verdict.witness is not None:
-        entry["witness"] = {
-            "true": list(vocabulary.named(verdict.witness.true)),
-            "false": list(vocabulary.named(verdict.witness.false)),
-        }
-    return {**entry, **_guarantee_entry(verdict.guarantee, verdict.undecided, "accepted")}
-
-
-def _guarantee_entry(guarantee: Guarantee, undecided: str, hits: str) -> dict[str, Any]:
-    """Convert a guarantee to a JSON object; `hits` is what its samples are counted as."""
-    from hornbook.queries import Estimated, Proved
-
-    entry: dict[str, Any] = {"guarantee": guarantee.kind}
-    if isinstance(guarantee, Proved):
-        margin = guarantee.margin
-        entry |= {"by": guarantee.by, "margin": margin if math.isfinite(margin) else None}
-    if undecided:
-        entry["undecided"] = undecided
-    if isinstance(guarantee, Estimated):
-        share = guarantee.disagreement
-        entry |= {hits: share.hits, "samples": share.size, "interval": [share.low, share.high]}
-    return entry

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,7 +60,6 @@ def compare(
       hornbook compare run/ --test last-month.csv
 
     """
-    from hornbook.extraction import share_object
     from hornbook.models import limit_model_seconds
     from hornbook.runs import Run
 
@@ -75,11 +73,7 @@ def compare(
             show(row.method)
         notes = list(check.describe_changes())
     if as_json:
-        entries = [
-            asdict(row) | {"samples": share_object(row.samples), "rows": row.rows and share_object(row.rows)}
-            for row in rows
-        ]
-        emit_json({"rows": entries, "notes": notes})
+        emit_json({"rows": rows, "notes": notes})
         return
     own = test is not None or kept.extraction.fidelity.population == "test rows"
     name = "test rows" if own else "unseen rows"

@@ -98,6 +98,7 @@ def diff(
     from hornbook.code_book_source import read_code_book
     from hornbook.diff import diff as compare
     from hornbook.models import limit_model_seconds
+    from hornbook.schema import write_object
 
     context.with_resource(limit_model_seconds(model_seconds))
     for source in (old, new, other, model) if proof else ():
@@ -141,7 +142,7 @@ def diff(
         save_diff(output, result)
     above = tolerance is not None and result.share.estimate > tolerance
     if as_json:
-        emit_json({**result.to_object(), "above_tolerance": above, "folder": output and str(output)})
+        emit_json({**write_object(result), "above_tolerance": above, "folder": output and str(output)})
     else:
         emit("\n".join([str(result), *_summarise(result, tolerance, output)]))
     raise typer.Exit(int(above))

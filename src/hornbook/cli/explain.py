@@ -33,6 +33,7 @@ def explain(
     from hornbook.extraction import read_facts, read_values
     from hornbook.queries import Conclusion, HornRules
     from hornbook.runs import Run
+    from hornbook.schema import write_object
 
     extraction = Run.load(run).extraction
     explanation = extraction.explanation
@@ -49,7 +50,7 @@ def explain(
     except HornbookError as error:
         raise HornbookError(f"--set: {error}") from None
     if as_json:
-        emit_json({**conclusion.to_object(), "unused": unused})
+        emit_json({**write_object(conclusion), "unused": unused})
         return
     emit(str(conclusion))
     for column in unused:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,7 +68,7 @@ def verify(
             show(finding.about)
     holds = all(finding.holds is not False for finding in findings)
     if as_json:
-        emit_json({"holds": holds, "findings": [asdict(finding) for finding in findings]})
+        emit_json({"holds": holds, "findings": findings})
     else:
         words = {True: "holds", False: "FAILS", None: "not derived"}
         for finding in findings:

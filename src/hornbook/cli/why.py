@@ -131,7 +131,7 @@ def why(
     if picture is not None and isinstance(answer, Why):
         write_file(picture, write_why_svg(answer, loaded.extraction))
     if as_json:
-        emit_json(answer.to_object())
+        emit_json(answer)
     else:
         emit(str(answer))
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
-from hornbook.conditions import Condition, condition_object
+from hornbook.conditions import Condition
 from hornbook.explanations import Explanation
-from hornbook.extraction import share_object
+from hornbook.schema import also_writes, write_json
 from hornbook.statistics import Share, StratifiedShare
 
-DIFF_FORMAT = 1
+DIFF_FORMAT = 2
 """The version of the JSON form."""
 
 FALSE_DISCOVERY_RATE = 0.05
@@ -42,6 +41,7 @@ class DiffLine:
     precision: Share | None = None
 
 
+@also_writes("is_discovery")
 @dataclass(frozen=True)
 class DiffGroup:
     """A group of rows, and the share of its unseen rows on which there is disagreement.
@@ -153,6 +153,9 @@ class AgreementRegion:
     support: Share
 
 
+@also_writes(
+    text=lambda diff: [line.text for line in diff.explanation.lines()], format=lambda diff: DIFF_FORMAT
+)
 @dataclass(frozen=True)
 class ModelDiff:
     """The disagreement of two models, or of a model and the truth.
@@ -267,52 +270,9 @@ class ModelDiff:
             yield f"# proved: whenever {region.words}, both say {region.outcome}   ({region.rows:,} rows)"
         yield from (f"# {note}" for note in self.notes)
 
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {
-            "format": DIFF_FORMAT,
-            "sides": list(self.sides),
-            "target": self.target,
-            "classes": list(self.classes),
-            "unseen_rows": share_object(self.unseen_rows),
-            "samples": None if self.samples is None else stratified_object(self.samples),
-            "switches": {words: share_object(share) for words, share in self.switches.items()},
-            "explanation": self.explanation.to_object(),
-            "lines": [
-                {"text": line.text, "outcome": line.outcome or None, **_line_object(statistics)}
-                for line, statistics in zip(self.explanation.lines(), self.lines, strict=True)
-            ],
-            "recall": share_object(self.recall),
-            "groups": [
-                {
-                    **asdict(group),
-                    "share": {**share_object(group.share), "confidence": group.share.confidence},
-                    "discovery": group.is_discovery,
-                }
-                for group in self.groups
-            ],
-            "rows": [{**asdict(row), "changes": list(row.changes)} for row in self.rows],
-            "models": list(map(_side_object, self.models)),
-            "regions": [
-                {
-                    "if": list(map(condition_object, region.body)),
-                    "words": region.words,
-                    "both": region.outcome,
-                    "rows": region.rows,
-                    "support": share_object(region.support),
-                }
-                for region in self.regions
-            ],
-            "answers": self.answers,
-            "distribution": self.distribution,
-            "missing_values": self.missing_values,
-            "notes": list(self.notes),
-            "provenance": dict(self.provenance),
-        }
-
     def to_json(self) -> str:
         """The JSON form."""
-        return json.dumps(self.to_object(), ensure_ascii=False, indent=1) + "\n"
+        return write_json(self)
 
 
 def describe_line(line: DiffLine) -> str:
@@ -323,35 +283,3 @@ def describe_line(line: DiffLine) -> str:
     if line.precision is not None and line.precision.size:
         words.append(f"on samples {line.precision}")
     return "; ".join(words)
-
-
-def stratified_object(share: StratifiedShare) -> dict[str, Any]:
-    """A share of strata with its interval, ready for JSON."""
-    return {
-        "share": share.estimate,
-        "interval": [share.low, share.high],
-        "strata": [
-            {"of_all": size.estimate, "hits": own.hits, "of": own.size}
-            for size, own in zip(share.sizes, share.shares, strict=True)
-        ],
-    }
-
-
-def _line_object(line: DiffLine | None) -> dict[str, Any]:
-    if line is None:
-        return {}
-    shares = {"unseen": line.unseen, "support": line.support, "precision": line.precision}
-    return {
-        "rows": line.rows,
-        **{name: None if share is None else share_object(share) for name, share in shares.items()},
-    }
-
-
-def _side_object(side: ModelSide) -> dict[str, Any]:
-    return {
-        "name": side.name,
-        "columns": list(side.columns),
-        "shares": {name: share_object(share) for name, share in side.shares.items()},
-        "explanation": side.explanation.to_object(),
-        "fidelity": share_object(side.fidelity),
-    }

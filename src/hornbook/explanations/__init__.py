@@ -12,7 +12,6 @@ from hornbook.explanations.explanation import (
     PointsGroup,
     Reason,
     ReasonCode,
-    read_explanation,
 )
 from hornbook.explanations.groups import GroupFidelity, list_groups, measure_groups
 from hornbook.explanations.rules import ConditionRule, RuleSet
@@ -41,5 +40,4 @@ __all__ = [
     "explain_row",
     "list_groups",
     "measure_groups",
-    "read_explanation",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations, islice, pairwise, product
 from math import inf
 from typing import Any
@@ -70,16 +70,6 @@ class Decision:
         if self.change:
             lines.append(f"with {' and '.join(self.change)} it would be {self.otherwise}")
         return "\n".join(lines)
-
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {
-            "outcome": self.outcome,
-            "facts": list(self.facts),
-            "reason_codes": list(map(asdict, self.codes)),
-            "change": list(self.change),
-            "otherwise": self.otherwise or None,
-        }
 
 
 def explain_row(explanation: Explanation, row: Any) -> Decision:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -15,6 +16,7 @@ from hornbook.conditions import Category, CategorySet, Condition, Missing
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.logic import Bools
+from hornbook.schema import write_object
 
 Ints: TypeAlias = NDArray[np.intp]
 
@@ -147,13 +149,6 @@ class Explanation(ABC):
     form: ClassVar[str]
     """What it is called: `tree`, `card`, `rules` or `theory`."""
 
-    forms: ClassVar[dict[str, type[Explanation]]] = {}
-    """The classes of explanations by their form."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.forms[cls.form] = cls
-
     noun: ClassVar[str] = "explanation"
     """What a reader calls it."""
 
@@ -223,30 +218,19 @@ class Explanation(ABC):
     def compile(self) -> CompiledExplanation:
         """A Horn theory that derives the same classes."""
 
-    @abstractmethod
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON; `read_explanation` reads it back."""
+    def refuse_outcomes(self, outcomes: Iterable[int]) -> None:
+        """Raise unless every outcome is the number of a class."""
+        for outcome in outcomes:
+            if not 0 <= outcome < len(self.classes):
+                raise HornbookError(f"{outcome!r} is not the number of a class")
 
-    @classmethod
-    @abstractmethod
-    def from_object(cls, content: Any) -> Explanation:
-        """The explanation that `to_object` wrote."""
+    def to_object(self) -> dict[str, Any]:
+        """Everything but the code book, ready for JSON."""
+        content: dict[str, Any] = write_object(self)
+        return content
 
     def __str__(self) -> str:
         return format_lines(self)
-
-
-def read_explanation(content: Any) -> Explanation:
-    """The explanation of any form that `to_object` wrote, or a message that says what is wrong."""
-    if not isinstance(content, dict) or content.get("form") not in Explanation.forms:
-        raise HornbookError(f"an explanation has one of the forms {', '.join(Explanation.forms)}")
-    classes = content.get("classes")
-    if not isinstance(classes, list) or {*map(type, classes)} != {str}:
-        raise HornbookError("an explanation has the names of its classes")
-    try:
-        return Explanation.forms[content["form"]].from_object(content)
-    except (AttributeError, KeyError, RecursionError, TypeError) as error:
-        raise HornbookError(f"it is no {content['form']}: {error!r}") from None
 
 
 def format_lines(explanation: Explanation) -> str:

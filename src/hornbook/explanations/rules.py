@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, condition_object, read_condition
+from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
@@ -52,6 +51,11 @@ class RuleSet(Explanation):
         "Read from above. The first line whose conditions are all true decides. A condition on a missing "
         "value is not true."
     )
+
+    def __post_init__(self) -> None:
+        self.refuse_outcomes([self.default, *(rule.outcome for rule in self.rules)])
+        if not all(rule.body for rule in self.rules):
+            raise HornbookError("a rule without conditions has to be the default")
 
     @property
     def literals(self) -> int:
@@ -117,22 +121,3 @@ class RuleSet(Explanation):
                     builder.add([here, failure], after)
             here = after
         return builder.build()
-
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        rules = [{"if": list(map(condition_object, rule.body)), "then": rule.outcome} for rule in self.rules]
-        return {"form": self.form, "classes": list(self.classes), "rules": rules, "default": self.default}
-
-    @classmethod
-    def from_object(cls, content: Any) -> RuleSet:
-        """The rules that `to_object` wrote."""
-        classes = tuple(content["classes"])
-        rules = tuple(
-            ConditionRule(tuple(map(read_condition, rule["if"])), rule["then"]) for rule in content["rules"]
-        )
-        for outcome in (content["default"], *(rule.outcome for rule in rules)):
-            if not isinstance(outcome, int) or not 0 <= outcome < len(classes):
-                raise HornbookError(f"{outcome!r} is not the number of a class")
-        if not all(rule.body for rule in rules):
-            raise HornbookError("a rule without conditions has to be the default")
-        return cls(classes, rules, content["default"])

@@ -18,7 +18,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, condition_object, read_condition
+from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
 from hornbook.explanations.card_points import (
     CardLine,
@@ -87,6 +87,10 @@ class ScoreCard(Explanation):
     )
 
     def __post_init__(self) -> None:
+        outputs = 1 if len(self.classes) == 2 else len(self.classes)
+        for line in self.lines_of_points:
+            if not line.body or {len(line.points), len(line.unknown_points), outputs} != {len(self.base)}:
+                raise HornbookError(f"a line of a card has a condition and {outputs} whole points")
         places = [
             (line.body[:-1], frozenset({line.body[-1], line.body[-1].negate()}))
             for line in self.lines_of_points
@@ -267,41 +271,6 @@ class ScoreCard(Explanation):
             others = (other for other in range(len(self.classes)) if other != number)
             builder.add([before(number, other) for other in others], outcome)
         return builder.build()
-
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        lines = [
-            {
-                "if": list(map(condition_object, line.body)),
-                "points": list(line.points),
-                "if_missing": list(line.unknown_points),
-            }
-            for line in self.lines_of_points
-        ]
-        return {"form": self.form, "classes": list(self.classes), "lines": lines, "start": list(self.base)}
-
-    @classmethod
-    def from_object(cls, content: Any) -> ScoreCard:
-        """The card that `to_object` wrote."""
-        classes = tuple(content["classes"])
-        outputs = 1 if len(classes) == 2 else len(classes)
-
-        def read_points(points: Any) -> tuple[int, ...]:
-            if len(points) != outputs or not all(type(each) is int for each in points):
-                raise HornbookError(f"{points!r} are not {outputs} whole points")
-            return tuple(points)
-
-        lines = tuple(
-            CardLine(
-                tuple(map(read_condition, line["if"])),
-                read_points(line["points"]),
-                read_points(line["if_missing"]),
-            )
-            for line in content["lines"]
-        )
-        if not all(line.body for line in lines):
-            raise HornbookError("a line of a card has a condition")
-        return cls(classes, lines, read_points(content["start"]))
 
     def _questions(self) -> list[tuple[tuple[Condition, ...], str]]:
         """Every condition with those above it, in the order of reading, and how its line begins."""

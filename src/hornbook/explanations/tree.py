@@ -11,16 +11,12 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, condition_object, read_condition
-from hornbook.errors import HornbookError
+from hornbook.conditions import Condition
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answer
 from hornbook.logic import Bools
 
 Question = TypeVar("Question")
-
-MAX_DEPTH = 40
-"""The most questions one after the other."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +24,8 @@ class Split(Generic[Question]):
     """A question: `yes` follows where it is true, `no` where it is false or unknown."""
 
     question: Question
-    yes: Node[Question]
-    no: Node[Question]
+    yes: Split[Question] | int
+    no: Split[Question] | int
 
 
 Node: TypeAlias = "Split[Question] | int"
@@ -58,7 +54,7 @@ class DecisionTree(Explanation):
     """
 
     classes: tuple[str, ...]
-    root: Node[Condition]
+    root: Split[Condition] | int
     code_book: CodeBook = field(default=EMPTY_BOOK, compare=False, repr=False)
 
     form = "tree"
@@ -68,6 +64,10 @@ class DecisionTree(Explanation):
         "what is indented below it. Where it is false, or the value is missing, go on with the next line "
         "that is indented as much."
     )
+
+    def __post_init__(self) -> None:
+        ends = [end for split in walk_splits(self.root) for end in (split.yes, split.no)] or [self.root]
+        self.refuse_outcomes(end for end in ends if not isinstance(end, Split))
 
     @property
     def literals(self) -> int:
@@ -168,31 +168,6 @@ class DecisionTree(Explanation):
                 for failure in builder.failures(node.question):
                     builder.add([here, failure], otherwise)
         return builder.build()
-
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-
-        def write(node: Node[Condition]) -> Any:
-            if not isinstance(node, Split):
-                return node
-            return {"if": condition_object(node.question), "yes": write(node.yes), "no": write(node.no)}
-
-        return {"form": self.form, "classes": list(self.classes), "root": write(self.root)}
-
-    @classmethod
-    def from_object(cls, content: Any) -> DecisionTree:
-        """The tree that `to_object` wrote."""
-        classes = tuple(content["classes"])
-
-        def read(node: Any, depth: int = 0) -> Node[Condition]:
-            if isinstance(node, int) and not isinstance(node, bool) and 0 <= node < len(classes):
-                return node
-            if depth > MAX_DEPTH or not isinstance(node, dict) or set(node) != {"if", "yes", "no"}:
-                raise HornbookError("a node of a tree is a class's number, or has if, yes and no")
-            below = read(node["yes"], depth + 1), read(node["no"], depth + 1)
-            return Split(read_condition(node["if"]), *below)
-
-        return cls(classes, read(content["root"]))
 
 
 def walk_splits(node: Node[Question]) -> Iterator[Split[Question]]:

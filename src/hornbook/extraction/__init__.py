@@ -18,9 +18,6 @@ from hornbook.extraction.result import (
     Extraction,
     FrontierPoint,
     LineStatistics,
-    fidelity_object,
-    guarantee_object,
-    share_object,
 )
 
 __all__ = [
@@ -33,9 +30,7 @@ __all__ = [
     "LineStatistics",
     "UnseenPopulation",
     "explain",
-    "fidelity_object",
     "find_column",
-    "guarantee_object",
     "list_differences",
     "measure_fidelity",
     "measure_lines",
@@ -44,5 +39,4 @@ __all__ = [
     "read_given_row",
     "read_given_rows",
     "read_values",
-    "share_object",
 ]

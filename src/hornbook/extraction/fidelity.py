@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.schema import also_writes
 from hornbook.statistics import Share
 
 UnseenPopulation: TypeAlias = Literal["unseen rows", "test rows"]
@@ -45,6 +46,7 @@ class CommonestClass:
         return f'always "{self.name}": {100 * self.share:.2f} %'
 
 
+@also_writes("population")
 @dataclass(frozen=True)
 class Fidelity:
     """The share of cases of a population on which explanation and model agree.

@@ -2,46 +2,27 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole
+from hornbook.conditions import Value
 from hornbook.errors import HornbookError
-from hornbook.explanations import CompiledExplanation, Explanation, GroupFidelity, read_explanation
-from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
+from hornbook.explanations import CompiledExplanation, Explanation, GroupFidelity
+from hornbook.extraction.fidelity import Fidelity
 from hornbook.logic import HornTheory
-from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
+from hornbook.queries import Guarantee
+from hornbook.schema import also_writes, read_object, write_json, write_object
 from hornbook.statistics import Share
 from hornbook.storage import parse_json
 
-FORMAT = 1
+FORMAT = 2
 """The version of the JSON form."""
-
-PARTS = {
-    "target": str,
-    "classes": list,
-    "code_book": dict,
-    "frontier": list,
-    "lines": list,
-    "columns": list,
-    "groups": list,
-    "differences": list,
-    "answers": int,
-    "stop_reason": str,
-    "distribution": str,
-    "missing_values": str,
-    "notes": list,
-    "provenance": dict,
-}
-"""The type of each part of the JSON form that is no value of its own."""
-
 
 MAX_SHOWN_CATEGORIES = 32
 """Categories of a column that an extraction keeps, the commonest first."""
@@ -70,6 +51,10 @@ class LineStatistics:
     precision: Share | None
     guarantee: Guarantee | None = None
 
+    def __post_init__(self) -> None:
+        if self.rows is not None and self.rows < 0:
+            raise HornbookError(f"{self.rows} is no number of rows")
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -86,7 +71,7 @@ class Difference:
 
     """
 
-    row: Mapping[str, Any]
+    row: Mapping[str, Value | None]
     explanation: str
     model: str
     facts: tuple[str, ...]
@@ -115,7 +100,11 @@ class ColumnSummary:
     missing: float
     numbers: tuple[float, ...] = ()
     whole: bool = False
-    categories: tuple[Any, ...] = ()
+    categories: tuple[Value, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.numbers) not in (0, 3):
+            raise HornbookError(f"{self.numbers} are not the least, middle and greatest value of a column")
 
     @classmethod
     def of(cls, values: pd.Series[Any], code_book: CodeBook = EMPTY_BOOK) -> ColumnSummary:
@@ -145,7 +134,13 @@ class FrontierPoint:
     explanation: Explanation | None = None
     lines: tuple[LineStatistics, ...] = ()
 
+    def __post_init__(self) -> None:
+        expected = 0 if self.explanation is None else len(self.explanation.lines())
+        if self.lines and len(self.lines) != expected:
+            raise HornbookError("a point of the frontier has not as many statistics as lines")
 
+
+@also_writes("code_book", text=lambda extraction: [line.text for line in extraction.explanation.lines()])
 @dataclass(frozen=True)
 class Extraction:
     """The explanation of a model, how faithful it is, and what it took.
@@ -186,7 +181,7 @@ class Extraction:
     """
 
     target: str
-    classes: tuple[Any, ...]
+    classes: tuple[Value, ...]
     explanation: Explanation
     fidelity: Fidelity
     guarantee: Guarantee
@@ -202,10 +197,27 @@ class Extraction:
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if len(self.classes) != len(self.explanation.classes):
+            raise HornbookError("there are not as many classes as the explanation has")
+        if len(self.lines) != len(self.explanation.lines()):
+            raise HornbookError("there are not as many statistics as the explanation has lines")
+
     @property
     def code_book(self) -> CodeBook:
         """The user's words for columns, values and classes."""
         return self.explanation.code_book
+
+    def with_code_book(self, code_book: CodeBook) -> Extraction:
+        """The same extraction in other words."""
+        frontier = (
+            point
+            if point.explanation is None
+            else replace(point, explanation=point.explanation.with_code_book(code_book))
+            for point in self.frontier
+        )
+        explanation = self.explanation.with_code_book(code_book)
+        return replace(self, explanation=explanation, frontier=tuple(frontier))
 
     @cached_property
     def compiled(self) -> CompiledExplanation:
@@ -226,242 +238,28 @@ class Extraction:
 
     def to_object(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        return {
-            "format": FORMAT,
-            "target": self.target,
-            "classes": [plain_value(name) for name in self.classes],
-            "code_book": self.code_book.to_object(),
-            "explanation": self.explanation.to_object(),
-            "fidelity": fidelity_object(self.fidelity),
-            "guarantee": guarantee_object(self.guarantee),
-            "frontier": [
-                {
-                    "literals": point.literals,
-                    "fidelity": fidelity_object(point.fidelity),
-                    "explanation": None if point.explanation is None else point.explanation.to_object(),
-                    "lines": list(map(_line_object, point.lines)),
-                }
-                for point in self.frontier
-            ],
-            "lines": [
-                {"text": line.text, **_line_object(statistics)}
-                for line, statistics in zip(self.explanation.lines(), self.lines, strict=True)
-            ],
-            "columns": [asdict(column) for column in self.columns],
-            "groups": [
-                {"condition": group.condition, "fidelity": share_object(group.fidelity)}
-                for group in self.groups
-            ],
-            "differences": [asdict(difference) for difference in self.differences],
-            "answers": self.answers,
-            "stop_reason": self.stop_reason,
-            "distribution": self.distribution,
-            "missing_values": self.missing_values,
-            "notes": list(self.notes),
-            "provenance": dict(self.provenance),
-        }
+        return {"format": FORMAT, **write_object(self)}
 
     def to_json(self) -> str:
         """The JSON form."""
-        return json.dumps(self.to_object(), ensure_ascii=False, indent=1) + "\n"
+        return write_json(self.to_object())
 
     @classmethod
     def from_json(cls, text: str, source: str = "the extraction") -> Extraction:
         """Read what `to_json` wrote; a message says what is wrong with anything else."""
         try:
-            content = parse_json(text)
-            if content["format"] != FORMAT:
-                raise HornbookError(f"format {content['format']!r} is not {FORMAT}")
-            return cls._read(content)
+            return cls._read(parse_json(text))
         except HornbookError as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error}") from None
-        except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
-            raise HornbookError(f"{source} is not what an extraction leaves there: {error!r}") from None
 
     @classmethod
-    def _read(cls, content: Mapping[str, Any]) -> Extraction:
-        for name, kind in PARTS.items():
-            if not isinstance(content[name], kind):
-                raise HornbookError(f"{name!r} is {content[name]!r}")
-        columns = tuple(map(_read_column, content["columns"]))
-        code_book = restore_code_book(content["code_book"], columns)
-        explanation = read_explanation(content["explanation"]).with_code_book(code_book)
-        _refuse_others(content["classes"], str | int | float)
-        _refuse_others(content["notes"], str)
-        if len(content["classes"]) != len(explanation.classes):
-            raise HornbookError("there are not as many classes as the explanation has")
-        if len(content["lines"]) != len(explanation.lines()):
-            raise HornbookError("there are not as many statistics as the explanation has lines")
-        return cls(
-            target=content["target"],
-            classes=tuple(content["classes"]),
-            explanation=explanation,
-            fidelity=read_fidelity(content["fidelity"]),
-            guarantee=read_guarantee(content["guarantee"]),
-            frontier=tuple(_read_point(point, code_book) for point in content["frontier"]),
-            lines=tuple(map(_read_line, content["lines"])),
-            columns=columns,
-            groups=tuple(
-                GroupFidelity(str(group["condition"]), read_share(group["fidelity"]))
-                for group in content["groups"]
-            ),
-            differences=tuple(map(_read_difference, content["differences"])),
-            answers=content["answers"],
-            stop_reason=content["stop_reason"],
-            distribution=content["distribution"],
-            missing_values=content["missing_values"],
-            notes=tuple(content["notes"]),
-            provenance=content["provenance"],
-        )
-
-
-def share_object(share: Share) -> dict[str, Any]:
-    """A share with its interval, ready for JSON.
-
-    How many independent samples it counts as is left out where that is all of them.
-    """
-    estimate = share.estimate if share.size else None
-    content = {"share": estimate, "interval": [share.low, share.high], "hits": share.hits, "of": share.size}
-    if share.independent != share.size:
-        content["independent"] = share.independent
-    return content
-
-
-def read_share(content: Mapping[str, Any]) -> Share:
-    """The share that `share_object` wrote; its interval is computed anew."""
-    hits, size = content["hits"], content["of"]
-    if type(hits) is not int or type(size) is not int or not 0 <= hits <= size:
-        raise HornbookError(f"{hits!r} of {size!r} is no share")
-    independent = content.get("independent", size)
-    if type(independent) is not int or not min(size, 1) <= independent <= size:
-        raise HornbookError(f"{size!r} samples do not count as {independent!r}")
-    return Share.of(hits, size, independent=independent)
-
-
-def fidelity_object(fidelity: Fidelity) -> dict[str, Any]:
-    """The fidelity on each population, ready for JSON: the headline first."""
-    unseen = fidelity.unseen_rows
-    return {
-        "unseen_rows": None if unseen is None else share_object(unseen),
-        "samples": share_object(fidelity.samples),
-        "used_rows": None if np.isnan(fidelity.used_rows) else fidelity.used_rows,
-        "unseen_population": fidelity.unseen_population,
-        "commonest": {name: asdict(commonest) for name, commonest in fidelity.commonest.items()},
-    }
-
-
-def read_fidelity(content: Mapping[str, Any]) -> Fidelity:
-    """The fidelity that `fidelity_object` wrote."""
-    unseen, used, population = content["unseen_rows"], content["used_rows"], content["unseen_population"]
-    if population not in get_args(UnseenPopulation):
-        raise HornbookError(f"{population!r} is no population of unseen rows")
-    return Fidelity(
-        read_share(content["samples"]),
-        None if unseen is None else read_share(unseen),
-        float("nan") if used is None else float(used),
-        population,
-        {
-            name: CommonestClass(str(commonest["name"]), float(commonest["share"]))
-            for name, commonest in content.get("commonest", {}).items()
-        },
-    )
+    def _read(cls, content: Any) -> Extraction:
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            raise HornbookError(f"it is not of format {FORMAT}")
+        parts = {name: part for name, part in content.items() if name != "format"}
+        extraction = read_object(cls, parts)
+        return extraction.with_code_book(read_object(CodeBook, content.get("code_book"), "code_book"))
 
 
 def plain_value(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
-
-
-def guarantee_object(guarantee: Guarantee) -> dict[str, Any]:
-    """A guarantee, ready for JSON: its kind, what it says in words, and its parts."""
-    content: dict[str, Any] = {"kind": guarantee.kind, "says": str(guarantee)}
-    for name, value in vars(guarantee).items():
-        if isinstance(value, Share):
-            content[name] = share_object(value)
-        elif name != "kind":
-            content[name] = None if value == math.inf else value
-    return content
-
-
-def read_guarantee(content: Mapping[str, Any]) -> Guarantee:
-    """The guarantee that `guarantee_object` wrote."""
-    parts = {name: value for name, value in content.items() if name not in ("kind", "says")}
-    match content["kind"]:
-        case "exact":
-            return Exact()
-        case "proved":
-            return Proved(parts["by"], math.inf if parts["margin"] is None else float(parts["margin"]))
-        case "pac":
-            return Pac(float(parts["epsilon"]), float(parts["delta"]), parts["distribution"])
-        case "estimated":
-            return Estimated(read_share(parts["disagreement"]), parts["distribution"])
-        case "none" | "refuted" | "undecided" as kind:
-            return Unknown(parts["reason"], kind)
-        case other:
-            raise HornbookError(f"there is no guarantee of the kind {other!r}")
-
-
-def _line_object(statistics: LineStatistics) -> dict[str, Any]:
-    precision, guarantee = statistics.precision, statistics.guarantee
-    return {
-        "rows": statistics.rows,
-        "support": share_object(statistics.support),
-        "precision": None if precision is None else share_object(precision),
-        "guarantee": None if guarantee is None else guarantee_object(guarantee),
-    }
-
-
-def restore_code_book(content: Mapping[str, Any], columns: tuple[ColumnSummary, ...]) -> CodeBook:
-    """The code book of a table: the words of the user, and which columns have whole numbers."""
-    pairs = {
-        column.name: tuple(sorted(column.categories, key=str))
-        for column in columns
-        if len(column.categories) == 2
-    }
-    whole = (column.name for column in columns if column.whole)
-    return CodeBook.from_object(content).with_whole(whole).with_pairs(pairs)
-
-
-def _read_point(content: Mapping[str, Any], code_book: CodeBook) -> FrontierPoint:
-    explanation = content["explanation"]
-    read = None if explanation is None else read_explanation(explanation).with_code_book(code_book)
-    lines = tuple(map(_read_line, content["lines"]))
-    if lines and (read is None or len(lines) != len(read.lines())):
-        raise HornbookError("a point of the frontier has not as many statistics as lines")
-    return FrontierPoint(int(content["literals"]), read_fidelity(content["fidelity"]), read, lines)
-
-
-def _read_line(content: Mapping[str, Any]) -> LineStatistics:
-    precision, guarantee, rows = content["precision"], content["guarantee"], content["rows"]
-    if rows is not None and (type(rows) is not int or rows < 0):
-        raise HornbookError(f"{rows!r} is no number of rows")
-    return LineStatistics(
-        rows,
-        read_share(content["support"]),
-        None if precision is None else read_share(precision),
-        None if guarantee is None else read_guarantee(guarantee),
-    )
-
-
-def _read_column(content: Mapping[str, Any]) -> ColumnSummary:
-    numbers, categories = tuple(map(float, content["numbers"])), tuple(content["categories"])
-    _refuse_others([content["name"]], str)
-    _refuse_others(categories, str | int | float)
-    if len(numbers) not in (0, 3):
-        raise HornbookError(f"{numbers!r} are not the least, middle and greatest value of a column")
-    return ColumnSummary(
-        content["name"], float(content["missing"]), numbers, bool(content["whole"]), categories
-    )
-
-
-def _read_difference(content: Mapping[str, Any]) -> Difference:
-    row, facts = dict(content["row"]), tuple(content["facts"])
-    _refuse_others([content["explanation"], content["model"], *facts], str)
-    _refuse_others(row.values(), str | int | float | None)
-    return Difference(row, content["explanation"], content["model"], facts)
-
-
-def _refuse_others(values: Iterable[Any], kinds: Any) -> None:
-    """Refuse values of other types."""
-    for value in values:
-        if not isinstance(value, kinds):
-            raise HornbookError(f"{value!r} stands where another kind of value belongs")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,6 @@ from hornbook.logic import HornTheory
 from hornbook.models import name_model_source
 from hornbook.storage import write_file
 from hornbook.tables import as_frame, name_columns, refuse_unusable, remember_form
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -84,20 +81,6 @@ class Extractor(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self)
         write_file(Path(path), to_html(self.extraction_))
-
-    def plot_explanation(self, ax: Axes | None = None) -> Axes:
-        """Plot the explanation with matplotlib, on the given axes or on new ones: `.figure` has them."""
-        from hornbook.report import plot_explanation
-
-        check_is_fitted(self)
-        return plot_explanation(self.extraction_, ax)
-
-    def plot_frontier(self, ax: Axes | None = None) -> Axes:
-        """Plot fidelity against size with matplotlib, on the given axes or on new ones."""
-        from hornbook.report import plot_frontier
-
-        check_is_fitted(self)
-        return plot_frontier(self.frontier_, ax)
 
     def save(self, folder: str | Path) -> None:
         """Save the extraction and its report in a folder; `hornbook.load` reads it."""

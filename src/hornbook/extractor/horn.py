@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,6 @@ from hornbook.models import Subject
 from hornbook.reasons import Reasoner, TableReasons, Why, cover_table
 from hornbook.storage import write_file
 from hornbook.surrogates import Candidate, Form
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 class HornExtractor(Extractor):
@@ -231,13 +228,6 @@ class HornExtractor(Extractor):
         others = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
         rows = list(dict.fromkeys([*different[: count // 2], *others]))[:count]
         return [self.why(frame.iloc[[row]], ask_again=False) for row in rows]
-
-    def plot_why(self, why: Why, ax: Axes | None = None) -> Axes:
-        """Plot why the model decides a row so with matplotlib, on the given axes or on new ones."""
-        from hornbook.report import plot_why
-
-        check_is_fitted(self)
-        return plot_why(why, self.extraction_, ax)
 
     def _model_labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         return self.teacher_.labels(frame)

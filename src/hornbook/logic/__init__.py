@@ -2,7 +2,7 @@
 
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools, Words
-from hornbook.logic.formats import read_rule, rule_object
+from hornbook.logic.formats import read_rule, rule_object, vocabulary_forms
 from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
 from hornbook.logic.syntax import UNICODE, head_text, quote, rule_text
 from hornbook.logic.theory import Derivation, HornTheory, random_theory, violation
@@ -30,4 +30,5 @@ __all__ = [
     "rule_object",
     "rule_text",
     "violation",
+    "vocabulary_forms",
 ]

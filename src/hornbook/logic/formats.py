@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 from hornbook.errors import HornbookError
+from hornbook.logic.batch import Interpretation
 from hornbook.logic.rule import BOTTOM, Bottom, Rule
 from hornbook.logic.vocabulary import Vocabulary, fresh_name
+from hornbook.schema import Forms
 
 
 def rule_object(vocabulary: Vocabulary, rule: Rule) -> dict[str, Any]:
@@ -20,6 +23,20 @@ def rule_object(vocabulary: Vocabulary, rule: Rule) -> dict[str, Any]:
 def read_rule(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Rule:
     """The rule that `rule_object` wrote down."""
     return Rule.of(vocabulary, list(entry["body"]), BOTTOM if entry["head"] is None else entry["head"])
+
+
+@lru_cache(maxsize=8)
+def vocabulary_forms(vocabulary: Vocabulary) -> Forms:
+    """How rules and interpretations over a vocabulary are written as JSON: by the names of variables."""
+
+    def write_item(item: Interpretation) -> dict[str, Any]:
+        return {"true": list(vocabulary.named(item.true)), "false": list(vocabulary.named(item.false))}
+
+    def read_item(entry: Mapping[str, Any]) -> Interpretation:
+        return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
+
+    rules = partial(rule_object, vocabulary), partial(read_rule, vocabulary)
+    return Forms({Rule: rules, Interpretation: (write_item, read_item)})
 
 
 def to_json(vocabulary: Vocabulary, rules: Iterable[Rule]) -> str:

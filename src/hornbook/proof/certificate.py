@@ -40,7 +40,7 @@ from hornbook.proof.prover import (
     Verdict,
 )
 from hornbook.proof.region import UNKNOWN
-from hornbook.queries import Guarantee, Proved, Unknown
+from hornbook.queries import Guarantee, Proved, Unknown, UnknownKind
 from hornbook.storage import read_json, write_file
 
 PROOFS_FILE = "proofs.json"
@@ -69,7 +69,8 @@ class Certificate:
     def guarantee(self) -> Guarantee:
         """The guarantee for the rule."""
         verdict = self.verdict
-        return verdict.guarantee or Unknown(verdict.reason or f"by {verdict.by}", verdict.status)
+        status: UnknownKind = "refuted" if verdict.status == "refuted" else "undecided"
+        return verdict.guarantee or Unknown(verdict.reason or f"by {verdict.by}", status)
 
     def to_object(self, vocabulary: Vocabulary) -> dict[str, Any]:
         """The certificate, ready for JSON: a bound, a witness or a reason, by its verdict."""

@@ -205,7 +205,7 @@ class Conclusion:
         lines = [self._headline(), *_indent(self._branches()), self._undoing()]
         return "\n".join(lines)
 
-    def to_object(self) -> dict[str, Any]:
+    def to_parts(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         undo = self.undo
         named = {} if self.proof is None else {"facts": list(self.vocabulary.named(self.proof.facts))}

@@ -227,7 +227,7 @@ class HornRules(Explanation):
         condition = self.reader.condition(name)
         return self.reader.describe(name) if condition is None else describe_bin(*condition, self.code_book)
 
-    def to_object(self) -> dict[str, Any]:
+    def to_parts(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         vocabulary, source = self.theory.vocabulary, self.reader.source
         binariser, plain = self.reader.described, self.with_code_book(EMPTY_BOOK)
@@ -248,23 +248,25 @@ class HornRules(Explanation):
         }
 
     @classmethod
-    def from_object(cls, content: Mapping[str, Any]) -> HornRules:
-        """The rules that `to_object` wrote."""
+    def from_parts(cls, content: Mapping[str, Any]) -> HornRules:
+        """The rules that `to_parts` wrote."""
         from hornbook.queries.binarise import Binariser
 
         vocabulary = Vocabulary(content["vocabulary"], content["duals"])
         background = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["background"]))
         rules = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["rules"]))
-        label, default = content["label"], content["default"]
+        label, default, classes = content["label"], content["default"], tuple(content["classes"])
         if label is not None:
             vocabulary.index(label)
+        if {*map(type, classes)} != {str}:
+            raise HornbookError("an explanation has the names of its classes")
         if default not in (0, 1) or content["binarises"] not in (True, False):
             raise HornbookError("the default is 0 or 1, and 'binarises' true or false")
         written = content["binariser"]
         binariser = None if written is None else Binariser.from_json(json.dumps(written))
         reader = Reader(tuple(content["columns"]), _read_source(content, vocabulary, binariser), binariser)
-        read = cls(background | rules, background, reader, label, default, tuple(content["classes"]))
-        for part, value in read.to_object().items():
+        read = cls(background | rules, background, reader, label, default, classes)
+        for part, value in read.to_parts().items():
             if content[part] != value:
                 raise HornbookError(f"{part!r} is {content[part]!r}, and should be {value!r}")
         return read

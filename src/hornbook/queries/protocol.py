@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits, quote
+from hornbook.schema import also_writes, leaves_out_defaults
 from hornbook.statistics import Share
 
 
@@ -46,6 +47,11 @@ class Counterexample:
     at: tuple[int, ...] = ()
 
 
+UnknownKind: TypeAlias = Literal["none", "refuted", "undecided"]
+"""Nothing was sought to be proved, or it was proved wrong, or neither."""
+
+
+@also_writes(says=str)
 @dataclass(frozen=True)
 class Exact:
     """Hypothesis and teacher agree on every interpretation."""
@@ -56,17 +62,19 @@ class Exact:
         return "exact: hypothesis and teacher agree on every interpretation"
 
 
+@also_writes(says=str)
 @dataclass(frozen=True)
 class Unknown:
     """No guarantee: a search found no counterexample; `reason` says which."""
 
     reason: str
-    kind: str = "none"
+    kind: UnknownKind = "none"
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.reason}"
 
 
+@also_writes(says=str)
 @dataclass(frozen=True)
 class Pac:
     """With probability 1 - δ hypothesis and teacher differ on at most a share ε of a distribution."""
@@ -84,6 +92,7 @@ class Pac:
         )
 
 
+@also_writes(says=str)
 @dataclass(frozen=True)
 class Estimated:
     """The disagreement observed on fresh samples of a distribution, with its interval."""
@@ -97,6 +106,7 @@ class Estimated:
         return f"estimated: hypothesis and teacher differ on {self.disagreement} of: {self.distribution}"
 
 
+@also_writes(says=str)
 @dataclass(frozen=True)
 class Proved:
     """It holds for every input, by a proof: `margin` is how far the output stays from a breach."""
@@ -193,6 +203,7 @@ class Step:
     change: Change | None = None
 
 
+@leaves_out_defaults
 @dataclass(frozen=True)
 class Change:
     """The change of a hypothesis by a counterexample: rules added and removed.

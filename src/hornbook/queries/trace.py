@@ -18,8 +18,9 @@ from typing import Any
 
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
-from hornbook.logic import HornTheory, Interpretation, Rule, Vocabulary, read_rule, rule_object
+from hornbook.logic import HornTheory, vocabulary_forms
 from hornbook.queries.protocol import Change, Counterexample, Step
+from hornbook.schema import read_object, write_object
 from hornbook.storage import append_line, parse_json, read_text, write_file
 
 Entry = dict[str, Any]
@@ -149,70 +150,27 @@ def _split_time(line: str) -> tuple[int, float]:
 
 def step_object(step: Step) -> Entry:
     """The answer of a step and the change it led to, ready for JSON."""
-    vocabulary, answer, change = step.hypothesis.vocabulary, step.answer, step.change
-    if not isinstance(answer, Counterexample):
-        return {"guarantee": answer.kind}
-    found = {
-        **_item_object(vocabulary, answer.interpretation),
-        "positive": answer.positive,
-        "found_by": answer.found_by,
-        "at": list(answer.at),
-    }
-    if change is None:
-        return {"counterexample": found}
-    parts: dict[str, Any] = {}
-    for name, rules in (("added", change.added), ("removed", change.removed)):
-        if rules:
-            parts[name] = [rule_object(vocabulary, rule) for rule in rules]
-    for name, item in (("witness", change.witness), ("given_up", change.given_up)):
-        if item is not None:
-            parts[name] = _item_object(vocabulary, item)
-    if change.failed:
-        parts["failed"] = [
-            [_item_object(vocabulary, term) for term in together] for together in change.failed
-        ]
-    return {"counterexample": found, "change": parts}
+    if not isinstance(step.answer, Counterexample):
+        return {"guarantee": step.answer.kind}
+    content: Entry = {"counterexample": step.answer}
+    if step.change is not None:
+        content["change"] = step.change
+    written: Entry = write_object(content, vocabulary_forms(step.hypothesis.vocabulary))
+    return written
 
 
 def read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
     """The step that `step_object` wrote down; its answer must be a counterexample."""
+    forms = vocabulary_forms(hypothesis.vocabulary)
     try:
-        return _read_step(hypothesis, entry)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        answer = read_object(Counterexample, entry.get("counterexample"), "counterexample", forms)
+        change = read_object(Change, entry.get("change"), "change", forms)
+    except HornbookError as error:
         raise HornbookError(
-            f"query {entry['query']} of the trace is not as a run wrote it ({error!r}); "
+            f"query {entry['query']} of the trace is not as a run wrote it ({error}); "
             "remove the trace to begin anew"
         ) from None
-
-
-def _read_step(hypothesis: HornTheory, entry: Mapping[str, Any]) -> Step:
-    vocabulary = hypothesis.vocabulary
-    found, parts = entry["counterexample"], entry["change"]
-    answer = Counterexample(
-        _read_item(vocabulary, found), found["positive"], found["found_by"], tuple(found["at"])
-    )
-    if strange := parts.keys() - {"added", "removed", "witness", "given_up", "failed"}:
-        raise ValueError(f"a change with {', '.join(sorted(strange))}")
-    added, removed = (_read_rules(vocabulary, parts.get(name, ())) for name in ("added", "removed"))
-    witness, given_up = (
-        _read_item(vocabulary, parts[n]) if n in parts else None for n in ("witness", "given_up")
-    )
-    failed = tuple(
-        tuple(_read_item(vocabulary, term) for term in together) for together in parts.get("failed", ())
-    )
-    return Step(hypothesis, answer, Change(added, removed, witness, given_up, failed))
-
-
-def _item_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:
-    return {"true": list(vocabulary.named(item.true)), "false": list(vocabulary.named(item.false))}
-
-
-def _read_item(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
-    return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
-
-
-def _read_rules(vocabulary: Vocabulary, entries: Iterable[Mapping[str, Any]]) -> tuple[Rule, ...]:
-    return tuple(read_rule(vocabulary, entry) for entry in entries)
+    return Step(hypothesis, answer, change)
 
 
 def _not_a_trace(path: Path, number: int) -> HornbookError:

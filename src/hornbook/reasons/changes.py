@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, groupby
 from typing import Any
@@ -35,6 +35,7 @@ from hornbook.reasons.change_space import (
     Places,
     measure_distances,
 )
+from hornbook.schema import also_writes
 from hornbook.tables import read_frame, replace_columns
 
 MAX_ASKED_ROWS = 50_000
@@ -108,6 +109,7 @@ class RowChange:
         return f"with {' and '.join(value.text for value in self.values)} it would be {self.outcome}"
 
 
+@also_writes(distance=lambda changes: DISTANCE_WORDS)
 @dataclass(frozen=True)
 class Changes:
     """What would change a model's decision about one row.
@@ -147,10 +149,6 @@ class Changes:
         for grade, own in groupby(enumerate(self.fewer, start=1), key=lambda each: each[1]):
             sizes = [size for size, _ in own]
             yield f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})"
-
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {**asdict(self), "distance": DISTANCE_WORDS}
 
 
 def find_changes(

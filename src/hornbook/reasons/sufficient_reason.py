@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import groupby
 from math import inf
 from typing import Any, Literal, TypeAlias
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, Threshold, condition_object
-from hornbook.extraction import share_object
+from hornbook.conditions import Condition, Threshold
 from hornbook.reasons.changes import Changes
+from hornbook.schema import also_writes
 from hornbook.statistics import Share
 
 ReasonLevel: TypeAlias = Literal["sampled", "proved", "minimal"]
@@ -27,6 +27,7 @@ class Coverage:
     rows: int
 
 
+@also_writes("facts", "keeps_share")
 @dataclass(frozen=True)
 class SufficientReason:
     """Conditions that a row meets and under which the model keeps its answer, whatever the others are.
@@ -115,22 +116,6 @@ class SufficientReason:
         first = (f"{self.outcome}, {reason}",) if self.short is None else (str(self.short),)
         return "\n".join((*first, self.describe_guarantee(), self.describe_coverage(), *note))
 
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {
-            "outcome": self.outcome,
-            "facts": list(self.facts),
-            "conditions": list(map(condition_object, self.conditions)),
-            "level": self.level,
-            "share": share_object(self.share),
-            "least_share": self.least_share,
-            "keeps_share": self.keeps_share,
-            "coverage": asdict(self.coverage),
-            "note": self.note or None,
-            "short": None if self.short is None else self.short.to_object(),
-            "seconds": round(self.seconds, 3),
-        }
-
 
 @dataclass(frozen=True)
 class Why:
@@ -161,16 +146,6 @@ class Why:
         between = "\n" if len(self.reasons) < 2 else "\n\n"
         changes = [] if self.changes is None else [str(self.changes)]
         return between.join([*map(str, self.reasons), *changes, *self.notes])
-
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {
-            "outcome": self.outcome,
-            "row": dict(self.row),
-            "reasons": [reason.to_object() for reason in self.reasons],
-            "changes": None if self.changes is None else self.changes.to_object(),
-            "notes": list(self.notes),
-        }
 
 
 def _describe_conditions(conditions: tuple[Condition, ...], code_book: CodeBook) -> Iterator[str]:

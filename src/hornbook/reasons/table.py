@@ -105,19 +105,6 @@ class TableReasons:
             lines.append(f"these rows remain: {shown}" + (f" and {more:,} more" if more > 0 else ""))
         return "\n".join([*lines, *self.notes])
 
-    def to_object(self) -> dict[str, Any]:
-        """Everything, ready for JSON."""
-        return {
-            "reasons": [
-                {**each.reason.to_object(), "row": each.row, "rows": each.rows} for each in self.reasons
-            ],
-            "rows": self.rows,
-            "outcomes": dict(self.outcomes),
-            "uncovered": list(self.uncovered),
-            "found": self.found,
-            "notes": list(self.notes),
-        }
-
 
 def why_table(
     model: Any,

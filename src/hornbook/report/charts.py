@@ -1,18 +1,15 @@
-"""The charts of a report as values, and how they are drawn: as SVG, or with matplotlib."""
+"""The charts of a report as values, and how they are drawn as SVG."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from markupsafe import Markup, escape
 
 from hornbook.extraction import FrontierPoint
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 Style: TypeAlias = Literal["line", "steps", "dots"]
 
@@ -267,62 +264,3 @@ def _legend(chart: Chart, plane: _Plane) -> list[str]:
             f'<text x="{WIDTH - 146}" y="{y + 4}">{escape(series.name)}</text></g>'
         )
     return parts
-
-
-def plot_frontier(frontier: Iterable[FrontierPoint], ax: Axes | None = None) -> Axes:
-    """Plot fidelity against size with matplotlib.
-
-    Examples
-    --------
-    >>> from hornbook.extraction import Fidelity
-    >>> from hornbook.statistics import Share
-    >>> ax = plot_frontier([FrontierPoint(n, Fidelity(Share.of(90 + n, 100))) for n in (1, 2)])
-    >>> ax.get_xlabel(), ax.get_ylabel()
-    ('conditions to read', 'fidelity')
-
-    """
-    return plot_chart(frontier_chart(frontier), ax)
-
-
-def plot_chart(chart: Chart, ax: Axes | None = None) -> Axes:
-    """Plot a chart with matplotlib, on the given axes or on new ones."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import PercentFormatter
-
-    if ax is None:
-        ax = Figure(figsize=(6.4, 3.6), layout="constrained").subplots()
-    for series in chart.series:
-        _draw_series(series, ax)
-    ax.set(xlabel=chart.x, ylabel=chart.y, title=chart.title)
-    if chart.percent:
-        ax.yaxis.set_major_formatter(PercentFormatter(xmax=1))
-    if chart.logarithmic:
-        ax.set_xscale("log")
-    if len(chart.series) > 1:
-        ax.legend()
-    ax.grid(alpha=0.3)
-    return ax
-
-
-def _draw_series(series: Series, ax: Axes) -> None:
-    x = [dot.x for dot in series.dots]
-    step = series.style == "steps"
-    shape = {"line": "-o", "steps": "-", "dots": "o"}[series.style]
-    drawn = ax.plot(
-        x,
-        [dot.y for dot in series.dots],
-        shape,
-        drawstyle="steps-post" if step else "default",
-        label=series.name,
-        markersize=4,
-    )
-    bounds = [
-        (dot.x, dot.low, dot.high) for dot in series.dots if dot.low is not None and dot.high is not None
-    ]
-    if bounds:
-        positions, low, high = zip(*bounds, strict=True)
-        colour = drawn[0].get_color()
-        if series.style == "dots":
-            ax.vlines(positions, low, high, colors=colour, alpha=0.5)
-        else:
-            ax.fill_between(positions, low, high, color=colour, alpha=0.18, step="post" if step else None)

@@ -13,6 +13,7 @@ from hornbook.logic import Bottom, HornTheory, Rule, Vocabulary
 from hornbook.logic.formats import read_rule
 from hornbook.queries import Groups, HornRules
 from hornbook.queries.bins import exclusivity_rules
+from hornbook.schema import write_object
 
 OTHER_FACTS = "Facts"
 """The heading for facts that do not share a column with others."""
@@ -80,7 +81,7 @@ def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]
         "numbers": numbers if len(numbers) == 3 else [],
         "whole": summary.whole,
         "categories": list(words.order or summary.categories),
-        "words": words.to_object(),
+        "words": write_object(words),
     }
     return {"name": summary.name, **{part: value for part, value in parts.items() if value}}
 

@@ -20,11 +20,8 @@ from hornbook.conditions import Category, CategorySet, Condition, Missing, Thres
 from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, Extraction
 from hornbook.report.charts import N_COLOURS
-from hornbook.report.drawings import COLOURS, new_axes
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from hornbook.reasons import Why
 
 PICTURE_WIDTH, COLUMN_HEIGHT, BAR_HEIGHT, NOTE_HEIGHT = 440, 64, 12, 26
@@ -161,7 +158,7 @@ def _allow_numbers(conditions: Sequence[Condition], scale: _Scale) -> tuple[tupl
     cuts = [each for each in conditions if isinstance(each, Threshold)]
     low = max((each.cut for each in cuts if each.above), default=-inf)
     high = min((each.cut for each in cuts if not each.above), default=inf)
-    values = [each.value for each in conditions if isinstance(each, Category) and each.equal]
+    values = [float(each.value) for each in conditions if isinstance(each, Category) and each.equal]
     ends = (values[0], values[0]) if values else (low, high)
     return ((scale.place(ends[0]), scale.place(ends[1])),)
 
@@ -296,44 +293,3 @@ def _keep_apart(marks: Sequence[tuple[float, str]], gap: float = 0.1) -> list[tu
         if not kept or place - kept[-1][0] >= gap:
             kept.append((place, text))
     return kept
-
-
-def plot_why(why: Why, extraction: Extraction, ax: Axes | None = None) -> Axes:
-    """Plot why a model decides a row so with matplotlib, on the given axes or on new ones."""
-    from matplotlib.patches import Rectangle
-
-    bars, more = _choose_bars(why, extraction)
-    height = COLUMN_HEIGHT * max(1, len(bars)) + 4 + (NOTE_HEIGHT if more else 0)
-    ax = ax or new_axes(PICTURE_WIDTH / 80, height / 80)
-    ax.set(xlim=(0, PICTURE_WIDTH), ylim=(height, 0))
-    ax.set_axis_off()
-    own, other = (COLOURS[number] for number in _choose_colours(why, extraction.explanation.classes))
-    small: dict[str, Any] = {"fontsize": 7.5, "color": "#525b6b", "ha": "center", "parse_math": False}
-    if more:
-        ax.text(BAR_LEFT, height - 8, more, fontsize=9)
-    for number, bar in enumerate(bars):
-        top = COLUMN_HEIGHT * number
-        y = top + 30
-        parts: list[tuple[float, float, str]] = [(BAR_LEFT, BAR_WIDTH, "#e3e7ea")]
-        paint = own if bar.constrained else "#9aa3ad"
-        parts += [(_across(low), max(3.0, (high - low) * BAR_WIDTH), paint) for low, high in bar.allowed]
-        if bar.missing:
-            left = BAR_LEFT + BAR_WIDTH + MISSING_GAP
-            parts.append((left, MISSING_WIDTH, paint if bar.allows_missing else "#e3e7ea"))
-            ax.text(_across(None), y + BAR_HEIGHT + 12, "missing", **small)
-        for x, width, colour in parts:
-            alpha = 0.45 if colour in (own, "#9aa3ad") else 1.0
-            ax.add_patch(Rectangle((x, y), width, BAR_HEIGHT, color=colour, alpha=alpha, linewidth=0))
-        for place, text in _keep_apart(bar.marks):
-            own_style = {**small, "ha": _align(place) or "center"}
-            ax.text(_across(place), y + BAR_HEIGHT + 12, text, **own_style)
-        ax.text(BAR_LEFT, top + 20, bar.title, fontsize=9, parse_math=False)
-        ax.text(
-            PICTURE_WIDTH - 4, top + 20, bar.words, fontsize=9, ha="right", weight="bold", parse_math=False
-        )
-        old, new, middle = _across(bar.value), _across(bar.new), y + BAR_HEIGHT / 2
-        if new != old:
-            ax.annotate("", (new, middle), (old, middle), arrowprops={"arrowstyle": "->", "color": other})
-            ax.plot([new], [middle], "o", markersize=7, markerfacecolor="white", color=other, zorder=3)
-        ax.plot([old], [middle], "o", markersize=8, color=own, zorder=4)
-    return ax

@@ -20,7 +20,7 @@ from typing import Any
 import hornbook
 from hornbook.diff import ModelDiff
 from hornbook.errors import HornbookError
-from hornbook.extraction import Extraction, fidelity_object
+from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import load_model
 from hornbook.proof import PROOFS_FILE, Certificates
@@ -28,6 +28,7 @@ from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, HornRules
 from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html
 from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
+from hornbook.schema import write_json
 from hornbook.storage import lock_folder, read_json, read_text, write_file
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
@@ -256,7 +257,7 @@ def metrics_object(extraction: Extraction) -> dict[str, Any]:
     return {
         "form": extraction.explanation.form,
         "literals": extraction.explanation.literals,
-        "fidelity": {"population": extraction.fidelity.population, **fidelity_object(extraction.fidelity)},
+        "fidelity": extraction.fidelity,
         "answers": extraction.answers,
         "stop_reason": extraction.stop_reason,
     }
@@ -331,4 +332,4 @@ def _check_kinds(path: Path, content: Any, kinds: Mapping[str, Any], prefix: str
 
 
 def _json(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+    return write_json(content)

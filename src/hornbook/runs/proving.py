@@ -108,7 +108,7 @@ def line_guarantee(verdict: Verdict[pd.DataFrame]) -> Guarantee:
     if verdict.guarantee is not None:
         return verdict.guarantee
     if verdict.witness is None:
-        return Unknown(verdict.reason, verdict.status)
+        return Unknown(verdict.reason, "undecided")
     row = verdict.witness.iloc[0].dropna()
     values = ", ".join(f"{name} = {write_value(value)}" for name, value in row.items())
-    return Unknown(f"the model decides otherwise about {values}", verdict.status)
+    return Unknown(f"the model decides otherwise about {values}", "refuted")

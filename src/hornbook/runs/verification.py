@@ -15,11 +15,9 @@ from typing import Any
 
 import pandas as pd
 
-from hornbook.code_book import EMPTY_BOOK
 from hornbook.conditions import write_value
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
-from hornbook.extraction.result import restore_code_book
 from hornbook.proof import (
     PROOFS_FILE,
     Domain,
@@ -175,7 +173,7 @@ def is_stopped_by_time(run: Run) -> bool:
 
 def _find_other_explanation(run: Run, again: Extraction) -> str | None:
     """The first difference of explanation, classes or code book from those made again."""
-    parts = ("target", "classes", "code_book", "explanation")
+    parts = ("target", "classes", "explanation", "code_book")
     stated, made = ({part: each.to_object()[part] for part in parts} for each in (run.extraction, again))
     for name in CHOSEN_BY_TIME if is_stopped_by_time(run) else ():
         made["explanation"][name] = stated["explanation"].get(name)
@@ -186,9 +184,9 @@ def _find_other_explanation(run: Run, again: Extraction) -> str | None:
 def _verify_lines(run: Run, again: MadeAgain, limits: ProofLimits, seconds: float) -> Iterator[Finding]:
     """Derive the verdict on each line again, named by the table's columns and the model's own classes."""
     made = again.extraction
-    explanation, no_words = made.explanation, restore_code_book(EMPTY_BOOK.to_object(), made.columns)
+    explanation = made.explanation
     verdicts = prove_explanation(explanation, again.model, Domain.of(again.frame), seconds)
-    texts = explanation.with_code_book(no_words).lines()
+    texts = explanation.with_code_book(made.code_book.without_words()).lines()
     for text, stated, verdict in zip(texts, run.extraction.lines, verdicts, strict=True):
         claimed = stated.guarantee
         if verdict is None:

@@ -22,11 +22,11 @@
 
   const conditionsOn = (name) => all.filter((condition) => condition.column === name);
   const isNumeric = ({ name, numbers, categories }) =>
-    numbers.length > 0 || (!categories.length && conditionsOn(name).some((each) => "above" in each || "at_most" in each));
+    numbers.length > 0 || (!categories.length && conditionsOn(name).some((each) => each.kind === "threshold"));
 
   /* The categories of a column: those of the table, of the conditions and of the rows to start from. */
   function categories({ name, categories: common }) {
-    const named = conditionsOn(name).flatMap((each) => each.is ?? each.is_not ?? each.in ?? each.not_in ?? []);
+    const named = conditionsOn(name).flatMap(Decider.valuesOf);
     const present = rows.map((each) => each.get(name) ?? null).filter((value) => value !== null);
     return [...new Set([...common, ...named, ...present])];
   }
@@ -117,10 +117,10 @@
     byId(id).replaceChildren(...(children.length ? [element("h3", { textContent: title }), ...children] : []));
   }
 
-  function describeSums({ classes, start }, sums) {
+  function describeSums({ classes, base }, sums) {
     if (!sums.length) return "";
     if (sums.length > 1) return classes.map((name, number) => `${name} ${signed(sums[number])}`).join(", ");
-    return `${signed(sums[0] - start[0])} points; ${signed(-start[0]).replace("+", "")} or more for ${classes[1]}`;
+    return `${signed(sums[0] - base[0])} points; ${signed(-base[0]).replace("+", "")} or more for ${classes[1]}`;
   }
 
   function showDecision(explanation, { outcome, facts, sums }) {

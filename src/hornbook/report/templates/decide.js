@@ -12,15 +12,14 @@ const Decider = (() => {
   /* Whether a condition is true of a row: true, false, or null where it is unknown. */
   function evaluate(condition, row) {
     const value = row.get(condition.column) ?? null;
-    if ("missing" in condition) return (value === null) === condition.missing;
+    if (condition.kind === "missing") return (value === null) === condition.missing;
     if (value === null) return null;
-    if ("above" in condition) return plain(value) > condition.above;
-    if ("at_most" in condition) return plain(value) <= condition.at_most;
-    if ("is" in condition) return same(value, condition.is);
-    if ("is_not" in condition) return !same(value, condition.is_not);
-    const named = (condition.in ?? condition.not_in).some((each) => same(value, each));
-    return named === "in" in condition;
+    if (condition.kind === "threshold") return plain(value) > condition.cut === condition.above;
+    return valuesOf(condition).some((each) => same(value, each)) === (condition.equal ?? condition.inside);
   }
+
+  /* The values that a condition names; none if it names none. */
+  const valuesOf = (condition) => condition.values ?? ("value" in condition ? [condition.value] : []);
 
   /* A value as Python writes it: the fewest digits, with an exponent where it is very large or small. */
   function write(value) {
@@ -75,22 +74,20 @@ const Decider = (() => {
     const { column } = condition;
     const value = row.get(column) ?? null;
     const known = wordsOf(column).order ?? wordsOf(column).pair;
-    const named = condition.is ?? condition.is_not ?? condition.in ?? condition.not_in;
-    if (named !== undefined && known && value !== null && !known.some((each) => same(each, value))) {
+    const values = valuesOf(condition);
+    if (values.length && known && value !== null && !known.some((each) => same(each, value))) {
       return `${label(column)} = ${name(column, value)}`;
     }
-    if ("missing" in condition) return `${label(column)} is ${condition.missing === answer ? "missing" : "present"}`;
+    if (condition.kind === "missing") return `${label(column)} is ${condition.missing === answer ? "missing" : "present"}`;
     if (answer === null) return `${label(column)} is missing`;
-    if ("above" in condition || "at_most" in condition) {
-      const cut = condition.above ?? condition.at_most;
-      return "above" in condition === answer ? sayRange(column, cut, Infinity) : sayRange(column, -Infinity, cut);
+    if (condition.kind === "threshold") {
+      const { cut } = condition;
+      return condition.above === answer ? sayRange(column, cut, Infinity) : sayRange(column, -Infinity, cut);
     }
-    const one = condition.is ?? condition.is_not;
-    const values = condition.in ?? condition.not_in ?? [one];
-    const inside = ("is" in condition || "in" in condition) === answer;
+    const inside = (condition.equal ?? condition.inside) === answer;
     const segment = saySegment(column, values, inside);
     if (segment !== null) return segment;
-    if (one !== undefined) return `${label(column)} ${inside ? "=" : "≠"} ${name(column, one)}`;
+    if ("value" in condition) return `${label(column)} ${inside ? "=" : "≠"} ${name(column, condition.value)}`;
     return `${label(column)} ${inside ? "in" : "not in"} {${values.map((value) => name(column, value)).join(", ")}}`;
   }
 
@@ -101,8 +98,8 @@ const Decider = (() => {
       const facts = new Set();
       let node = root;
       while (typeof node !== "number") {
-        const answer = evaluate(node.if, row);
-        facts.add(say(node.if, answer, row));
+        const answer = evaluate(node.question, row);
+        facts.add(say(node.question, answer, row));
         node = answer ? node.yes : node.no;
       }
       return { outcome: node, facts: [...facts].map((text) => ({ text, points: [] })), sums: [] };
@@ -111,26 +108,26 @@ const Decider = (() => {
     rules({ rules, default: otherwise }, row) {
       const passed = new Set();
       for (const rule of rules) {
-        const answers = rule.if.map((condition) => [condition, evaluate(condition, row)]);
+        const answers = rule.body.map((condition) => [condition, evaluate(condition, row)]);
         const failing = answers.find(([, answer]) => answer !== true);
         if (!failing) {
-          const facts = [...rule.if.map((condition) => say(condition, true, row)), ...passed];
-          return { outcome: rule.then, facts: facts.map((text) => ({ text, points: [] })), sums: [] };
+          const facts = [...rule.body.map((condition) => say(condition, true, row)), ...passed];
+          return { outcome: rule.outcome, facts: facts.map((text) => ({ text, points: [] })), sums: [] };
         }
         passed.add(say(...failing, row));
       }
       return { outcome: otherwise, facts: [...passed].map((text) => ({ text, points: [] })), sums: [] };
     },
 
-    card({ lines, start }, row) {
-      const sums = [...start];
+    card({ lines_of_points: lines, base }, row) {
+      const sums = [...base];
       const facts = [];
       for (const line of lines) {
-        const above = line.if.slice(0, -1);
-        const own = line.if[line.if.length - 1];
+        const above = line.body.slice(0, -1);
+        const own = line.body[line.body.length - 1];
         if (!above.every((condition) => evaluate(condition, row))) continue;
         const answer = evaluate(own, row);
-        const points = answer ? line.points : answer === null ? line.if_missing : [];
+        const points = answer ? line.points : answer === null ? line.unknown_points : [];
         points.forEach((each, number) => { sums[number] += each; });
         if (points.some(Boolean)) {
           const text = [...above.map((condition) => say(condition, true, row)), say(own, answer, row)].join(" and ");
@@ -158,8 +155,8 @@ const Decider = (() => {
   /* A value for each part of a column that the conditions tell apart: [{value, text}]. The value of a
      range of numbers is the end that is nearer to `now`; `next` gives a number just above another. */
   function parts(own, column, now, next) {
-    const cuts = [...new Set(own.flatMap(({ above, at_most: most }) => above ?? most ?? []))].sort((a, b) => a - b);
-    const values = own.flatMap((condition) => condition.is ?? condition.is_not ?? condition.in ?? condition.not_in ?? []);
+    const cuts = [...new Set(own.flatMap(({ cut }) => cut ?? []))].sort((a, b) => a - b);
+    const values = own.flatMap(valuesOf);
     const found = cuts.length ? [{ value: cuts[0], text: sayRange(column, -Infinity, cuts[0]) }] : [];
     cuts.forEach((low, number) => {
       const high = cuts[number + 1] ?? Infinity;
@@ -173,7 +170,7 @@ const Decider = (() => {
     for (const value of named) found.push({ value, text: `${label(column)} = ${name(column, value)}` });
     if (named.length && !levels.length && !cuts.length) {
       const value = named.every((each) => typeof each === "number") ? next(Math.max(...named)) : another;
-      const others = named.length === 1 ? { column, is_not: named[0] } : { column, not_in: named };
+      const others = named.length === 1 ? { column, value: named[0], equal: false } : { column, values: named, inside: false };
       found.push({ value, text: say(others, true, new Map()) });
     }
     found.push({ value: null, text: `${label(column)} is missing` });
@@ -202,5 +199,5 @@ const Decider = (() => {
     return found;
   }
 
-  return { words, another, evaluate, write, label, name, say, decide, conditions, changes };
+  return { words, another, evaluate, valuesOf, write, label, name, say, decide, conditions, changes };
 })();
