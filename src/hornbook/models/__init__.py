@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from hornbook.models.answers import AnswerCheck, RemoteModel, ask_anew, note_changed_answers
     from hornbook.models.calls import limit_model_seconds
     from hornbook.models.classes import find_predictor, predict_two_classes
-    from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
+    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
     from hornbook.models.missing import columns_with_missing
     from hornbook.models.outputs import Floats
@@ -53,7 +53,7 @@ __getattr__ = load_lazily(
         "answers": ["AnswerCheck", "RemoteModel", "ask_anew", "note_changed_answers"],
         "calls": ["limit_model_seconds"],
         "classes": ["find_predictor", "predict_two_classes"],
-        "encoding": ["COMPLETE", "ENCODINGS", "Encoding"],
+        "inputs": ["COMPLETE", "ENCODINGS", "Encoding"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
         "missing": ["columns_with_missing"],
         "outputs": ["Floats"],

@@ -23,10 +23,11 @@ from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models.adapters import as_predictor
 from hornbook.models.answers import RemoteModel
 from hornbook.models.calls import SCORE_ROUNDING
+from hornbook.models.inputs import read_numbers
 from hornbook.models.loading import load_model
 from hornbook.models.missing import ROWS_ASKED
 from hornbook.models.outputs import decide_for, flatten_column, number_labels, one_hot
-from hornbook.models.predictor import Predictor, as_numbers
+from hornbook.models.predictor import Predictor
 from hornbook.tables import GivenForm
 
 MAX_LABELS = 50
@@ -120,7 +121,7 @@ def choose_form(predictor: Predictor, frame: pd.DataFrame) -> Predictor:
     # as many rows as columns would hide that a function takes one for the other
     rows = _list_complete(frame).head(ROWS_ASKED + (frame.shape[1] == ROWS_ASKED))
     given = GivenForm.of(frame)
-    numbers = partial(as_numbers, dtype=predictor.dtype, name=predictor.name)
+    numbers = partial(read_numbers, dtype=predictor.dtype, name=predictor.name)
     forms = (given, numbers) if predictor.inputs is None else (numbers, given.as_array())
     for form in forms:
         asked = replace(predictor, form=form, locates_failures=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +19,14 @@ from hornbook.models.calls import (
     isolate_row,
     name_rows,
 )
-from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
+from hornbook.models.inputs import (
+    COMPLETE,
+    ENCODINGS,
+    Encoding,
+    list_trained_columns,
+    match_columns,
+    read_numbers,
+)
 from hornbook.models.outputs import (
     Floats,
     Output,
@@ -227,25 +232,17 @@ class Predictor:
                 )
 
     def list_columns(self, columns: Sequence[Any]) -> list[Any] | None:
-        """The columns of a table that the model was trained on, in its order; None if it does not say.
-
-        Libraries that forbid a character in names write an underscore for it. So a name that the table
-        does not have is that of the only column that is written so.
-        """
+        """The columns of a table that the model was trained on, in its order; None if it does not say."""
         trained_on = self.names or list_trained_columns(self.source)
         if not trained_on:
             return None
-        known = {*columns}
-        if known.issuperset(trained_on):
-            return list(trained_on)
-        written = Counter(map(_write_name, columns))
-        as_written = {_write_name(each): each for each in columns if written[_write_name(each)] == 1}
-        found = [name if name in known else as_written.get(name) for name in trained_on]
-        if None not in found and len({*found}) == len(found):
+        found = match_columns(trained_on, columns)
+        if found == list(trained_on) or (None not in found and len({*found}) == len(found)):
             return found
         if self.names is None:
             return None
-        lost = next(name for name, own in zip(trained_on, found, strict=True) if name not in (own, *known))
+        known = zip(trained_on, found, strict=True)
+        lost = next(name for name, own in known if name != own and name not in columns)
         raise HornbookError(f"{self.name} reads a column {str(lost)!r}, which the table does not have")
 
     def read(self, rows: Any) -> Any:
@@ -268,7 +265,7 @@ class Predictor:
                 f"{self.name} takes {self.inputs} columns, and the table has {rows.shape[1]} besides the "
                 "target; give it those that the model was trained on"
             )
-        return as_numbers(rows, self.dtype, self.name) if self.form is None else self.form(rows)
+        return read_numbers(rows, self.dtype, self.name) if self.form is None else self.form(rows)
 
     @property
     def encodes_as_tables(self) -> bool:
@@ -379,44 +376,6 @@ class Predictor:
             raise ModelError(
                 f"{self.name} gave row {where} the score {scores[row]}, which is no {kind}{hint}"
             )
-
-
-def list_trained_columns(model: Any) -> list[Any]:
-    """The names of the columns that a model was fitted on, as it writes them; none if on an array.
-
-    Examples
-    --------
-    >>> class Booster:
-    ...     def feature_name(self):
-    ...         return ["petal_width", "sex"]
-    >>> list_trained_columns(Booster())
-    ['petal_width', 'sex']
-
-    """
-    names = getattr(model, "feature_names_in_", None)
-    if names is None:
-        names = getattr(model, "feature_names_", None)  # CatBoost, which numbers the columns of an array
-        if names is not None and list(names) == list(map(str, range(len(names)))):
-            names = None
-    if names is None and callable(getattr(model, "feature_name", None)):
-        names = model.feature_name()
-    return [] if names is None else list(names)
-
-
-def _write_name(name: Any) -> str:
-    """A column's name as LightGBM, which takes no spaces, and users of XGBoost write it."""
-    return re.sub(r"[ \[\]<]", "_", str(name))
-
-
-def as_numbers(rows: Any, dtype: DTypeLike, name: str) -> NDArray[Any]:
-    """A table as an array of numbers; a copy, for torch warns of arrays that are read-only."""
-    try:
-        return np.array(rows.to_numpy(dtype))
-    except (TypeError, ValueError) as error:
-        raise HornbookError(
-            f"{name} does not say which columns it was trained on, and is given all of them as "
-            f"numbers: {error}; leave out or encode columns of words, or give it names: feature_names_in_"
-        ) from None
 
 
 def _as_answers(raw: Any) -> NDArray[Any]:

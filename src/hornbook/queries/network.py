@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError, library
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models.calls import find_close_rows, isolate_row
-from hornbook.models.encoding import Encoding
+from hornbook.models.inputs import Encoding
 from hornbook.models.loading import load_model
 from hornbook.queries.literals import Literals
 from hornbook.storage import write_file

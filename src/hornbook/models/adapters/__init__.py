@@ -11,7 +11,7 @@ from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.models.answers import RemoteModel
-from hornbook.models.encoding import Encoding
+from hornbook.models.inputs import Encoding
 from hornbook.models.loading import load_model, name_model_source
 from hornbook.models.outputs import Output, positive_column
 from hornbook.models.predictor import Predictor

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models.encoding import COMPLETE, ENCODINGS, Encoding
+from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, list_trained_columns
 from hornbook.models.missing import takes_missing
 from hornbook.models.outputs import (
     Output,
@@ -27,7 +27,7 @@ from hornbook.models.outputs import (
     refuse_output,
     refuse_positive,
 )
-from hornbook.models.predictor import Predictor, list_trained_columns
+from hornbook.models.predictor import Predictor
 
 if TYPE_CHECKING:
     from pandas import Index

@@ -21,7 +21,7 @@ import numpy as np
 
 from hornbook.errors import HornbookError, keras, library
 from hornbook.logic import Vocabulary
-from hornbook.models.encoding import Encoding
+from hornbook.models.inputs import Encoding
 from hornbook.models.outputs import Output, positive_column, unknown_output_error
 from hornbook.models.predictor import Predictor
 

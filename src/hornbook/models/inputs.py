@@ -1,8 +1,11 @@
-"""Encodings of true, false and unknown values as model inputs."""
+"""What a model reads: interpretations in its encoding, or columns of a table, by the names that it knows."""
 
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,3 +121,55 @@ ENCODINGS = {
     "nan": Encoding(unknown=math.nan),
     "complete": COMPLETE,
 }
+
+
+def list_trained_columns(model: Any) -> list[Any]:
+    """The names of the columns that a model was fitted on, as it writes them; none if on an array.
+
+    Examples
+    --------
+    >>> class Booster:
+    ...     def feature_name(self):
+    ...         return ["petal_width", "sex"]
+    >>> list_trained_columns(Booster())
+    ['petal_width', 'sex']
+
+    """
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
+        names = getattr(model, "feature_names_", None)  # CatBoost, which numbers the columns of an array
+        if names is not None and list(names) == list(map(str, range(len(names)))):
+            names = None
+    if names is None and callable(getattr(model, "feature_name", None)):
+        names = model.feature_name()
+    return [] if names is None else list(names)
+
+
+def match_columns(trained_on: Sequence[Any], columns: Sequence[Any]) -> list[Any]:
+    """The column of a table for each that a model was trained on; None where there is none.
+
+    Libraries that forbid a character in names write an underscore for it. So a name that the table
+    does not have is that of the only column that is written so.
+    """
+    known = {*columns}
+    if known.issuperset(trained_on):
+        return list(trained_on)
+    written = Counter(map(_write_name, columns))
+    as_written = {_write_name(each): each for each in columns if written[_write_name(each)] == 1}
+    return [name if name in known else as_written.get(name) for name in trained_on]
+
+
+def _write_name(name: Any) -> str:
+    """A column's name as LightGBM, which takes no spaces, and users of XGBoost write it."""
+    return re.sub(r"[ \[\]<]", "_", str(name))
+
+
+def read_numbers(rows: Any, dtype: DTypeLike, name: str) -> NDArray[Any]:
+    """A table as an array of numbers; a copy, for torch warns of arrays that are read-only."""
+    try:
+        return np.array(rows.to_numpy(dtype))
+    except (TypeError, ValueError) as error:
+        raise HornbookError(
+            f"{name} does not say which columns it was trained on, and is given all of them as "
+            f"numbers: {error}; leave out or encode columns of words, or give it names: feature_names_in_"
+        ) from None
