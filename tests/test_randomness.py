@@ -30,7 +30,6 @@ ELSEWHERE = {  # modules that make generators outside the home, and why they may
     "queries/network.py": "trains the paper's networks: published figures rest on these draws",
     "paper/search.py": "as network.py",
     "paper/task.py": "as network.py",
-    "paper/missing.py": "as network.py",
 }
 
 places = st.lists(st.integers(0, LARGEST_PLACE), max_size=3).map(tuple)

@@ -152,7 +152,8 @@ def test_predictor_decisions_depend_on_the_row_alone_on_other_machines(machine):
     if not information.exists() or feature not in information.read_text().split():
         pytest.skip(f"this processor has no {feature}")
     folders = [str(Path(__file__).parents[1] / name) for name in ("models", "queries", "shared")]
-    environment = os.environ | environment | {"PYTHONPATH": os.pathsep.join(folders)}
+    paths = filter(None, [*folders, os.environ.get("PYTHONPATH")])
+    environment = os.environ | environment | {"PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, "-c", LAWS]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
