@@ -21,16 +21,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import hornbook.extractor
 import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
 
-import hornbook.extractor
 import hornbook.report.page
 import hornbook.runs  # noqa: F401  imported before, and not in each run
 from hornbook.cli import main as run_command
-from hornbook.cli.query import NETWORK_FILE
+from hornbook.cli.learn import NETWORK_FILE
 from hornbook.paper import PROTOCOLS
 from hornbook.paper.reproduce import reproduce
 from hornbook.paper.search import ModelSelection, grid
@@ -69,7 +69,7 @@ def reproduce_paper(folder: Path) -> None:
 
 def list_runs(network: Path) -> dict[str, Callable[[Path], None]]:
     """What is run, in a folder; `network` is one that was trained on iris."""
-    query = ("query", "iris", "--model", str(network))
+    query = ("learn", "iris", "--model", str(network))
     return {
         "extraction": give_command("extract", "iris", "--train", "--samples", "2000", "--max-literals", "4"),
         "queries": give_command(*query, "--max-queries", "8"),
@@ -83,7 +83,7 @@ RUN_NAMES = ("extraction", "queries", "proofs", "reproduction")
 
 def train_network(folder: Path) -> Path:
     """Train a network on iris in a run of its own; its file."""
-    if wait(start(give_command("query", "iris", "--train", "--max-queries", "1"), folder / "trained")):
+    if wait(start(give_command("learn", "iris", "--train", "--max-queries", "1"), folder / "trained")):
         raise RuntimeError((folder / "output").read_text())
     return folder / "trained" / NETWORK_FILE
 

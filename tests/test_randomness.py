@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hornbook import Explainer, learn
 from hornbook.errors import HornbookError
-from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Vocabulary
 from hornbook.models import RowSampler, as_predictor
 from hornbook.paper import Mixture
@@ -95,14 +95,15 @@ def model(array):
     return array[:, 0] + array[:, 1] * array[:, 2] > 0.7
 
 
-EXTRACTORS = {
-    "judge": QueryExtractor(as_predictor(model, encoding="half"), judge=True, max_queries=1, random_state=3),
-    "queries": QueryExtractor(as_predictor(model, encoding="half"), max_queries=1, random_state=3),
-    "explanation": HornExtractor(as_predictor(model, encoding="half"), n_samples=6000, random_state=3),
+PREDICTOR = as_predictor(model, encoding="half")
+EXTRACTIONS = {
+    "judge": lambda frame: learn(PREDICTOR, frame, max_queries=1, seed=3),
+    "queries": lambda frame: learn(PREDICTOR, frame, target="label", max_queries=1, seed=3),
+    "explanation": lambda frame: Explainer(PREDICTOR, frame, seed=3).extract(n_samples=6000),
 }
 
 
-@pytest.mark.parametrize("kind", EXTRACTORS)
+@pytest.mark.parametrize("kind", EXTRACTIONS)
 def test_no_two_draws_of_a_run_use_the_same_words(kind, monkeypatch):
     """What is measured was drawn by words that drew nothing before, however large samples are."""
     states = []
@@ -120,5 +121,5 @@ def test_no_two_draws_of_a_run_use_the_same_words(kind, monkeypatch):
             patched.setattr(distribution, "draw", record(distribution.draw))
         for name in ("draw", "draw_near"):
             patched.setattr(RowSampler, name, record(getattr(RowSampler, name)))
-        EXTRACTORS[kind].fit(pd.DataFrame(values, columns=list("abcdef")))
+        EXTRACTIONS[kind](pd.DataFrame(values, columns=list("abcdef")))
     assert len(states) >= (3 if kind == "explanation" else 5) and len(set(states)) == len(states)

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from questions import check
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.checks import MonotoneClaim, RuleClaim, check
+from hornbook.checks import MonotoneClaim, RuleClaim
 from hornbook.checks.violations import restore_values
 from hornbook.conditions import Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError

@@ -121,14 +121,14 @@ def test_diff_of_two_urls_says_where_they_disagree(hornbook, patients, tmp_path)
 
 
 def test_query_of_a_url_learns_rules_of_its_columns(hornbook, patients, tmp_path, monkeypatch):
-    monkeypatch.setattr("hornbook.extractor.query.POOL_SAMPLES", 512)
-    monkeypatch.setattr("hornbook.extractor.query.FRESH_SAMPLES", 512)
+    monkeypatch.setattr("hornbook.extraction.learning.POOL_SAMPLES", 512)
+    monkeypatch.setattr("hornbook.extraction.learning.FRESH_SAMPLES", 512)
     columns = [
         {"name": "age", "datatype": "FP64", "shape": [-1]},
         {"name": "sex", "datatype": "BYTES", "shape": [-1]},
     ]
     with serve_tensors(lambda rows: ["yes" if p > 0.5 else "no" for _, p in ill(rows)], columns) as server:
-        done = hornbook("query", patients, "--target", "ill", "--model", server.url, "--max-queries", 1,
+        done = hornbook("learn", patients, "--target", "ill", "--model", server.url, "--max-queries", 1,
                         "--max-rules", 2, "-o", tmp_path / "run")  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
         assert hb.load(tmp_path / "run").classes == (0, 1)

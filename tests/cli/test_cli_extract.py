@@ -10,7 +10,6 @@ import pytest
 from commands import is_one_line
 
 import hornbook as hb
-from hornbook.cli.app import load_run_table, restore_split
 from hornbook.runs import Run
 from hornbook.tables import read_table, split_rows
 
@@ -123,8 +122,9 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     extraction = hb.load(run)
     assert {column.name for column in extraction.columns} == {"age", "fever"}
     kept = Run.load(run)
-    used, held_out = restore_split(kept, load_run_table(kept))
-    assert not set(table.patient[used]) & set(table.patient[held_out])
+    held_out = kept.restore(trust_pickle=True).kept_back
+    used = np.delete(np.arange(len(table)), held_out)
+    assert len(held_out) and not set(table.patient[used]) & set(table.patient[held_out])
     compared = json.loads(hornbook("compare", run, "--trust-pickle", "--samples", 500, "--json").stdout)
     assert (
         compared["rows"][0]["rows"]
@@ -133,13 +133,13 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     assert hornbook("why", run, "--row", 0, "--trust-pickle").returncode == 0
     differing = hornbook("diff", run, "--with", folder / "tree.onnx", "--trust-pickle", "--samples", 500)
     assert "of 24 unseen rows (which count as 6)\n" in differing.stdout, differing.stderr
-    done = hornbook("query", *data, "--groups", "patient", "--max-queries", 1)
+    done = hornbook("learn", *data, "--groups", "patient", "--max-queries", 1)
     assert "on 24 unseen rows (which count as 6) " in done.stdout, done.stderr
     done = hornbook("extract", *data, "--groups", "patients")
     assert (
         is_one_line(done) and "--groups patients: name one of the columns patient, age, fever" in done.stderr
     )
-    done = hornbook("query", *data, "--groups", "patient", "--judge")
+    done = hornbook("learn", *data, "--groups", "patient", "--judge")
     assert is_one_line(done) and "leave out --groups" in done.stderr
 
 
@@ -160,7 +160,7 @@ def test_classifier_is_trained_where_there_is_no_model(hornbook, folder, tmp_pat
 
 
 def test_extract_says_when_it_uses_some_of_the_rows(hornbook, tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("hornbook.cli.app"), "MAX_TABLE_ROWS", 60)
+    monkeypatch.setattr(import_module("hornbook.runs.inputs"), "MAX_TABLE_ROWS", 60)
     pd.DataFrame({"age": range(90), "ill": [0, 1] * 45}).to_csv(tmp_path / "big.csv", index=False)
     options = ("--target", "ill", "--train", "--samples", "200", "--max-literals", "1")
     done = hornbook("extract", tmp_path / "big.csv", *options, "-o", tmp_path / "run")

@@ -33,7 +33,7 @@ SMALL = ["--samples", "300", "--max-literals", "2", "--form", "tree"]
 EXTRACT = ["extract", "table.csv", *MODEL, *SMALL, "-o", "run"]
 COMMANDS = {
     "extract": (1_200, EXTRACT),
-    "query": (20_000, ["query", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
+    "learn": (20_000, ["learn", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
     "check": (200, ["check", "claims.horn", "--data", "table.csv", *MODEL, "--samples", "300"]),
     "compare": (500, ["compare", "run", "--samples", "500", *MODEL[4:]]),
     "why": (200, ["why", "run", "--row", "3", "--no-proof", *MODEL[4:]]),
@@ -67,7 +67,7 @@ def finished_run(tmp_path_factory):
     return path / "run"
 
 
-EVERY_FAULT = ("extract", "query")
+EVERY_FAULT = ("extract", "learn")
 """Commands that ask a model in two ways: about rows, as the others do too, and about interpretations."""
 
 SOME_FAULTS = ("flip", "raise", "nan", "hang")
@@ -91,12 +91,12 @@ def test_command_ends_truthfully_whatever_the_model_does(
     save_files(tmp_path, FaultyClassifier(TREE, fault, after=after, seconds=0.001))
     if command in ("compare", "why"):
         shutil.copytree(finished_run, tmp_path / "run")
-    seconds = 0.3 if command == "query" else 0.05  # a query has learned something by then, and keeps it
+    seconds = 0.3 if command == "learn" else 0.05  # a query has learned something by then, and keeps it
     done = hornbook(*arguments, *(["--model-seconds", seconds] if fault == "hang" else []))
     if fault in FAILURES:
         assert done.returncode == 3 and FAILURES[fault].format(seconds) in done.stderr
         assert done.stderr.startswith("hornbook: the model failed: ") and done.stderr.count("\n") == 1
-        assert (tmp_path / "run" / "report.html").exists() == (command in ("query", "compare", "why"))
+        assert (tmp_path / "run" / "report.html").exists() == (command in ("learn", "compare", "why"))
     elif command == "check" and fault in CHANGES:
         assert (done.returncode, done.stdout[:6]) == (1, "broken") or "changes its answers" in done.stderr
     else:

@@ -23,7 +23,7 @@ def count_lines(path):
 def test_query_killed_and_terminated_goes_on_to_the_same_bytes(hornbook, folder, tmp_path):
     whole, stopped = tmp_path / "whole", tmp_path / "stopped"
     model = ["--target", "ill", "--model", folder / "tree.pkl", "--trust-pickle"]
-    query = ["query", folder / "patients.csv", *model, "--max-queries", 4, "-o"]
+    query = ["learn", folder / "patients.csv", *model, "--max-queries", 4, "-o"]
     for stop, code in (("kill", -9), ("terminate", 130)):
         before = count_lines(stopped / "trace.jsonl")
         process = start(*query, stopped)
@@ -45,7 +45,7 @@ def test_query_in_a_folder_where_another_process_works_is_refused(hornbook, tmp_
     )
     with Popen([sys.executable, "-c", script, str(tmp_path)], stdin=PIPE, stdout=PIPE, text=True) as other:
         assert other.stdout.readline() == "locked\n"
-        done = hornbook("query", "iris", "--train", "-o", tmp_path)
+        done = hornbook("learn", "iris", "--train", "-o", tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"another process is at work in {tmp_path}; wait until it has ended" in done.stderr
         other.kill()

@@ -49,7 +49,7 @@ def made(tmp_path_factory):
     patients.assign(ill=ill.astype(int)).to_csv(folder / "patients.csv", index=False)
     extract = ["extract", "table.csv", "--target", "bought", "--model", "model.skops", "--form", "rules"]
     limits = ["--max-literals", 1, "--samples", 500]
-    query = ["query", "patients.csv", "--target", "ill", "--model", "trees.joblib", "--trust-pickle"]
+    query = ["learn", "patients.csv", "--target", "ill", "--model", "trees.joblib", "--trust-pickle"]
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         run_all(
@@ -330,7 +330,7 @@ def test_a_model_that_moved_a_page_that_is_written_again_and_a_folder_saved_from
 
 def test_a_run_that_goes_on_leaves_the_same_rules_and_proofs(hornbook, folder):
     names = ("extraction.json", "rules.horn", "proofs.json")
-    asked = ["query", "patients.csv", "--target", "ill", "--model", "trees.joblib", "--trust-pickle"]
+    asked = ["learn", "patients.csv", "--target", "ill", "--model", "trees.joblib", "--trust-pickle"]
     limits = ["--encoding", "half", "--max-queries", 5, "-o", "queries"]
     before = [(folder / "queries" / name).read_bytes() for name in names]
     (folder / "queries" / "metrics.json").unlink()
@@ -370,7 +370,7 @@ def test_a_trained_classifier_is_proved_about_and_noticed_when_it_is_exchanged(
             "hornbook.models.train_pipeline",
             "hold only together",
         ),
-        ("query table.csv --model model.skops", "hornbook.queries.run.prime", "reads the columns"),
+        ("learn table.csv --model model.skops", "hornbook.queries.run.prime", "reads the columns"),
     ],
 )
 def test_proofs_that_cannot_be_are_refused_before_any_work(

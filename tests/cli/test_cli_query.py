@@ -1,4 +1,4 @@
-"""`hornbook query`: a theory about a model by queries, and what the command refuses."""
+"""`hornbook learn`: a theory about a model by queries, and what the command refuses."""
 
 import json
 import sys
@@ -20,11 +20,11 @@ SMALL = ["--epsilon", 0.1, "--max-rules", 6, "--max-queries", 4]
 def arguments(folder, tmp_path):
     """A command about a model from a file."""
     model = ["--model", folder / "tree.pkl", "--trust-pickle"]
-    return ["query", folder / "patients.csv", "--target", "ill", *model, "-o", tmp_path, *SMALL]
+    return ["learn", folder / "patients.csv", "--target", "ill", *model, "-o", tmp_path, *SMALL]
 
 
 def test_rules_by_queries_are_a_theory_again_and_the_run_is_saved(hornbook, folder, tmp_path):
-    done = hornbook("query", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
+    done = hornbook("learn", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
                     "-o", tmp_path, *SMALL)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     rules = Run.load(tmp_path).rules
@@ -64,7 +64,7 @@ def test_no_query_is_asked_where_none_is_allowed(hornbook, arguments):
 def test_training_without_safetensors_says_what_to_install(hornbook, folder, tmp_path, monkeypatch):
     for name in ("safetensors", "safetensors.torch"):
         monkeypatch.setitem(sys.modules, name, None)
-    done = hornbook("query", folder / "patients.csv", "--target", "ill", "--train", "-o", tmp_path / "run")
+    done = hornbook("learn", folder / "patients.csv", "--target", "ill", "--train", "-o", tmp_path / "run")
     assert is_one_line(done) and 'this needs safetensors: pip install "hornbook[torch]"' in done.stderr
 
 
@@ -102,7 +102,7 @@ def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, monk
     short = ["--groups", "number", "--max-queries", 1, "--epsilon", 0.1]
     binarisers = []
     for data in (tmp_path / "patients.csv", tmp_path / "changed.csv"):
-        done = hornbook("query", data, "--target", "ill", *source, "-o", tmp_path / data.stem, *short)
+        done = hornbook("learn", data, "--target", "ill", *source, "-o", tmp_path / data.stem, *short)
         assert done.returncode == 0
         binarisers.append(
             json.loads((tmp_path / data.stem / "extraction.json").read_text())["explanation"]["binariser"]
@@ -112,7 +112,7 @@ def test_nothing_is_fitted_to_the_rows_held_out(hornbook, folder, tmp_path, monk
 
 @pytest.mark.usefixtures("short_training")
 def test_rules_are_compared_with_trees_over_the_same_variables(hornbook, folder, tmp_path):
-    hornbook("query", folder / "patients.csv", "--target", "ill", "--train", "-o", tmp_path, *SMALL)
+    hornbook("learn", folder / "patients.csv", "--target", "ill", "--train", "-o", tmp_path, *SMALL)
     done = hornbook("compare", tmp_path, "--samples", 500, "--seconds", 2, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
@@ -132,6 +132,6 @@ def test_rules_are_compared_with_trees_over_the_same_variables(hornbook, folder,
 )
 def test_wrong_usage_is_one_line_and_exit_code_2(hornbook, folder, monkeypatch, options, message):
     monkeypatch.chdir(folder)
-    done = hornbook("query", "patients.csv", *options, "--max-queries", 1)
+    done = hornbook("learn", "patients.csv", *options, "--max-queries", 1)
     assert is_one_line(done), done
     assert message in done.stderr

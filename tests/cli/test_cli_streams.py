@@ -15,7 +15,7 @@ import pytest
 from commands import is_one_line
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook import HornExtractor
+from hornbook import Explainer
 from hornbook.__main__ import main
 from hornbook.storage import lock_folder, write_file
 
@@ -25,7 +25,7 @@ def kept_run(tmp_path_factory):
     rows = pd.DataFrame({"age": range(20, 80)})
     model = DecisionTreeClassifier().fit(rows, rows.age > 50)
     run = tmp_path_factory.mktemp("kept") / "run"
-    HornExtractor(model, form="tree", n_samples=200, max_literals=2, random_state=0).fit(rows).save(run)
+    Explainer(model, rows).extract(form="tree", n_samples=200, max_literals=2).save(run)
     return run
 
 
@@ -75,7 +75,7 @@ def read_only_folder(tmp_path):
             subprocess.run([change, "-i", folder], stderr=subprocess.DEVNULL)
 
 
-@pytest.mark.parametrize("command", [("extract", "iris", "--train"), ("query", "iris", "--train")])
+@pytest.mark.parametrize("command", [("extract", "iris", "--train"), ("learn", "iris", "--train")])
 def test_command_into_a_read_only_folder_is_one_line(command, hornbook, read_only_folder):
     done = hornbook(*command, "-o", read_only_folder / "new")
     assert is_one_line(done) and f"cannot write to {read_only_folder / 'new'}" in done.stderr
@@ -134,9 +134,7 @@ def test_interrupt_while_commands_are_imported_is_one_line(capsys, monkeypatch):
     assert (ended.value.code, capsys.readouterr().err) == (130, "hornbook: interrupted\n")
 
 
-@pytest.mark.parametrize(
-    "command", ["--version", "--help", "datasets", "extract --help", "learn", "learn --json", "random"]
-)
+@pytest.mark.parametrize("command", ["--version", "--help", "extract --help", "learn", "learn --json"])
 def test_output_that_nobody_reads_is_no_error(command, hornbook, monkeypatch):
     reading, writing = os.pipe()
     os.close(reading)
@@ -153,10 +151,9 @@ def interrupt(*arguments, **options):
 @pytest.mark.parametrize(
     ("function", "command"),
     [
-        ("hornbook.logic.random_theory", "random"),
         ("hornbook.queries.lrn_star", "learn"),
         ("hornbook.models.train_pipeline", "extract iris --train"),
-        ("hornbook.queries.train_classifier", "query breast-cancer --train"),
+        ("hornbook.queries.train_classifier", "learn breast-cancer --train"),
     ],
 )
 def test_interrupted_command_says_so_in_one_line(function, command, hornbook, monkeypatch):

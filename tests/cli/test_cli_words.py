@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from commands import is_one_line
 
-from hornbook import HornExtractor, QueryExtractor, as_predictor
+from hornbook import Explainer, as_predictor
 from hornbook.runs import Run
 
 BOOK = """
@@ -65,9 +65,8 @@ def model(folder):
 
 @pytest.fixture(scope="module")
 def voters():
-    return HornExtractor(
-        Voter(), "yes", form="tree", n_samples=500, random_state=0, code_book=VOTES_BOOK
-    ).fit(VOTES)
+    explainer = Explainer(Voter(), VOTES, target="yes", code_book=VOTES_BOOK)
+    return explainer.extract(form="tree", n_samples=500)
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +96,7 @@ def test_extract_speaks_in_the_words_of_a_code_book_and_the_run_keeps_them(
 
 def test_query_speaks_in_the_words_of_a_code_book(hornbook, folder, model, book, tmp_path):
     limits = ["--max-queries", 10, "--code-book", book]
-    done = hornbook("query", folder / "patients.csv", *model, *limits, "-o", tmp_path)
+    done = hornbook("learn", folder / "patients.csv", *model, *limits, "-o", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     text = hornbook("show", tmp_path).stdout
     assert (
@@ -129,7 +128,7 @@ def test_code_books_that_are_wrong_are_refused_in_one_line(hornbook, folder, mod
         "columns.age": "book.toml is no TOML",
     }.items():
         (tmp_path / "book.toml").write_text(text)
-        for command in ("extract", "query"):
+        for command in ("extract", "learn"):
             done = hornbook(command, folder / "patients.csv", *model, "--code-book", tmp_path / "book.toml")
             assert is_one_line(done) and message in done.stderr, done
 
@@ -180,11 +179,11 @@ def test_predict_takes_names_of_the_code_book(hornbook, run, voters, tmp_path):
     assert is_one_line(done) and "row 2: column 'age' is never 'old'" in done.stderr
 
 
-def test_query_extractor_takes_words_for_truth_values():
+def test_explanation_by_queries_takes_words_for_truth_values():
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (99, 3)), columns=list("abc"))
     model = as_predictor(lambda array: array[:, 0] + array[:, 1] > 1, encoding="half")
-    extractor = QueryExtractor(model, "ill", random_state=0, max_queries=10).fit(frame)
-    told = str(extractor.explain({"a": 1, "b": 1}))
-    assert told == str(extractor.explain({"a": "y", "b": "true", "c": "?"})) and told.startswith("ill\n")
+    extraction = Explainer(model, frame, target="ill").learn(max_queries=10)
+    told = str(extraction.explain({"a": 1, "b": 1}))
+    assert told == str(extraction.explain({"a": "y", "b": "true", "c": "?"})) and told.startswith("ill\n")
     with pytest.raises(ValueError, match="column 'a' is never 'perhaps'; its values are 0, 1, or"):
-        extractor.explain({"a": "perhaps"})
+        extraction.explain({"a": "perhaps"})

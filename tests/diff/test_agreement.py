@@ -5,16 +5,17 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from questions import diff
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.code_book import EMPTY_BOOK
 from hornbook.conditions import meet_conditions
-from hornbook.diff import diff
 from hornbook.diff.agreement import AgreementProver, prove_agreement
 from hornbook.diff.samples import pair_models
 from hornbook.errors import HornbookError
+from hornbook.models import Subject
 
 
 @pytest.fixture(autouse=True)
@@ -38,8 +39,8 @@ def list_rows(missing=()):
 
 
 def prove(old, new, table):
-    pair = pair_models(old, new, table, "y", 0)
-    prover = AgreementProver.of(pair, (old, new), table)
+    pair = pair_models(Subject.bind(old, table, target="y", hold_out=False), new)
+    prover = AgreementProver.of(pair, table)
     return prove_agreement(pair, prover, pair.answer(table), EMPTY_BOOK, 10.0, np.random.default_rng(0))
 
 

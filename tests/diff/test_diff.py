@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from questions import diff
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Threshold
-from hornbook.diff import diff
 from hornbook.diff.measures import find_diff_groups, measure_samples
 from hornbook.diff.samples import GuidedSampler, PairSamples, match_classes, pair_models
 from hornbook.diff.switches import ClassSwitches
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
-from hornbook.models import RowSampler
+from hornbook.models import RowSampler, Subject
 from hornbook.statistics import Share, StratifiedShare, measure_enrichment
 from hornbook.testing import FaultyClassifier
 
@@ -48,6 +48,11 @@ def draw_table(size, seed=0):
 COLUMNS = ["age", "dose", "site"]
 OLD = Function(lambda rows: rows.dose > 0.3, ["dose"])
 PLANTED = Function(lambda rows: (rows.dose > 0.3) | ((rows.site == "north") & (rows.age > 70)), COLUMNS)
+
+
+def bind(model, table):
+    """A model bound to all rows of a table."""
+    return Subject.bind(model, table, target="ill", hold_out=False)
 
 
 @pytest.fixture(scope="module")
@@ -160,9 +165,8 @@ def test_guided_samples_estimate_shares_of_all_samples_without_bias():
     """Brute force: every pair of rows, every exchange of columns."""
     table = pd.DataFrame({"a": [0, 1, 2, 3, 4, 5], "b": [0, 0, 1, 1, 2, 2], "c": list("xyxyxz")})
     rare = lambda rows: ((rows.a >= 4) & (rows.c == "x") & (rows.b == 1)).to_numpy()  # noqa: E731
-    pair = pair_models(
-        Function(lambda rows: rows.a > 99, ["a"]), Function(rare, ["a", "b", "c"]), table, "y", 0
-    )
+    never = Function(lambda rows: rows.a > 99, ["a"])
+    pair = pair_models(bind(never, table), Function(rare, ["a", "b", "c"]))
     expected = 0.0
     share = pair.old.sampler.shares
     for kept in itertools.product([0, 1], repeat=3):
@@ -181,7 +185,7 @@ def test_guided_samples_estimate_shares_of_all_samples_without_bias():
 
 def test_guided_sampler_looks_where_disagreement_is():
     table = draw_table(600)
-    pair = pair_models(OLD, PLANTED, table, "ill", 0)
+    pair = pair_models(bind(OLD, table), PLANTED)
     rng = np.random.default_rng(0)
     samples, _ = GuidedSampler.start(pair).draw_rounds(4000, rng)
     natural = (~pair.agree(pair.old.sample(20_000, rng))).mean()
@@ -226,7 +230,7 @@ def test_stratified_share_covers_the_truth_and_has_no_bias():
 def test_samples_are_measured_without_bias_though_lines_are_asked_about_more_often():
     """The estimate is the natural share, whatever the rules say."""
     table = draw_table(300)
-    pair = pair_models(OLD, PLANTED, table, "ill", 0)
+    pair = pair_models(bind(OLD, table), PLANTED)
     natural = (~pair.agree(pair.old.sample(200_000, np.random.default_rng(1)))).mean()
     switches = ClassSwitches.of(pair.answer(table), pair.classes, ("old", "new"))
     rules = RuleSet(switches.outcomes, (ConditionRule((Threshold("age", 60.0),), 1),), 0)

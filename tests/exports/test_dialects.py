@@ -166,7 +166,7 @@ def test_reasons_of_many_rows_are_those_of_each(explanation):
 
 def learn(form, classes):
     """An explanation of a made-up model of five columns, and 2,000 rows with holes."""
-    from hornbook import HornExtractor
+    from hornbook import Explainer
 
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(2000, 4)).round(2), columns=[f"value {k}" for k in range(4)])
@@ -185,8 +185,8 @@ def learn(form, classes):
         def predict(self, rows):
             return model(rows)
 
-    extractor = HornExtractor(Model(), "score", form=form, n_samples=1000, max_literals=10, random_state=0)
-    return extractor.fit(frame[:300]).explanation_, frame
+    explainer = Explainer(Model(), frame[:300], target="score")
+    return explainer.extract(form=form, n_samples=1000, max_literals=10).explanation, frame
 
 
 @pytest.mark.parametrize(("form", "classes"), [("tree", 3), ("card", 2), ("card", 3), ("rules", 3)])

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 from coverage_trials import Coverage, Trial, meet_words, try_classifier, try_diff, try_judge, try_queries
 
-from hornbook.extraction import explaining
-from hornbook.extractor import query
+from hornbook.extraction import explaining, learning
 
 RUNS = 4
 QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 8}
@@ -29,8 +28,8 @@ KINDS = {
 def test_share_intervals_cover_the_truth_as_often_as_they_say(kind, monkeypatch):
     """The truth is what twenty times as many samples show as a figure is measured on, or more."""
     monkeypatch.setattr(explaining, "EVALUATION_SAMPLES", 500)
-    monkeypatch.setattr(query, "POOL_SAMPLES", 200)
-    monkeypatch.setattr(query, "FRESH_SAMPLES", 200)
+    monkeypatch.setattr(learning, "POOL_SAMPLES", 200)
+    monkeypatch.setattr(learning, "FRESH_SAMPLES", 200)
     attempt, also = KINDS[kind]
     coverage = Coverage()
     for seed in range(RUNS):

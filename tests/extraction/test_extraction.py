@@ -14,9 +14,9 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from hornbook import Explainer
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
-from hornbook.extractor import HornExtractor
 from hornbook.models import as_predictor, bind_classifier
 from hornbook.tables import split_rows
 
@@ -24,7 +24,7 @@ SMALL = {"n_samples": 1000, "max_literals": 6}
 
 
 def explain_model(model, rows, target="label", seed=0, **parameters):
-    return HornExtractor(model, target, random_state=seed, **parameters).fit(rows).extraction_
+    return Explainer(model, rows, target=target, seed=seed).extract(**parameters)
 
 
 @pytest.fixture(scope="module")

@@ -30,15 +30,26 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook import Explainer
 from hornbook.errors import HornbookError
-from hornbook.extractor import HornExtractor, QueryExtractor
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import as_predictor, columns_with_missing
 from hornbook.models.outputs import positive_leads, positive_scores
+from hornbook.queries import QuerySubject
 
 WIDTH = 7
 VOCABULARY = Vocabulary(f"x{i}" for i in range(WIDTH))
-FAST = {"n_samples": 1 << 8, "max_literals": 2, "form": "tree", "random_state": 0}
+FAST = {"n_samples": 1 << 8, "max_literals": 2, "form": "tree"}
+
+
+def measure_score(explainer, extraction, rows):
+    """The share of rows on which the explanation decides as the teacher answers."""
+    return (extraction.explanation.decide(rows) == explainer.subject.teacher.labels(rows)).mean()
+
+
+def agreement(extraction, model, rows):
+    """The share of rows on which both say the same, in the model's own labels."""
+    return (extraction.predict(rows) == model.predict(rows)).mean()
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +57,7 @@ def _few_samples(monkeypatch):
     """Explanations are found and measured on few samples."""
     monkeypatch.setattr("hornbook.extraction.explaining.EVALUATION_SAMPLES", 500)
     for name in ("POOL_SAMPLES", "FRESH_SAMPLES"):
-        monkeypatch.setattr(f"hornbook.extractor.query.{name}", 500)
+        monkeypatch.setattr(f"hornbook.extraction.learning.{name}", 500)
 
 
 class Stubborn(ClassifierMixin, BaseEstimator):
@@ -172,11 +183,12 @@ def tumours():
 def test_score_is_the_share_on_which_the_two_predicts_agree(name, tumours):
     X, y = tumours
     model = COLUMN_MODELS[name].fit(X[:150], y[:150])
-    extractor = HornExtractor(model, "benign", **FAST).fit(X[:150])
+    explainer = Explainer(model, X[:150], target="benign")
+    extraction, teacher = explainer.extract(**FAST), explainer.subject.teacher
     mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
     for rows in (X[:150], X[150:], mixed):
-        assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
-    said = extractor.classes_[extractor.teacher_.labels(mixed)]
+        assert measure_score(explainer, extraction, rows) == agreement(extraction, model, rows)
+    said = np.array(teacher.classes)[teacher.labels(mixed)]
     assert (said == model.predict(mixed)).all()
 
 
@@ -185,11 +197,12 @@ def test_score_shows_rows_with_missing_values_to_a_model_that_takes_them(name, t
     X, y = tumours
     X = X.mask(rng().random(X.shape) < 0.2)
     model = COLUMN_MODELS[name].fit(X, y)
-    extractor = HornExtractor(model, "benign", **FAST).fit(X)
-    assert extractor.teacher_.donors is None
+    explainer = Explainer(model, X, target="benign")
+    extraction = explainer.extract(**FAST)
+    assert explainer.subject.teacher.donors is None
     hidden = X.assign(**{X.columns[3]: np.nan})
     for rows in (X, hidden):
-        assert float(extractor.score(rows)) == (extractor.predict(rows) == model.predict(rows)).mean()
+        assert measure_score(explainer, extraction, rows) == agreement(extraction, model, rows)
 
 
 def test_score_shows_variables_to_the_model_as_they_are():
@@ -198,21 +211,21 @@ def test_score_shows_variables_to_the_model_as_they_are():
     model = HistGradientBoostingClassifier(max_iter=20, min_samples_leaf=1).fit(
         inputs, inputs["age=high"].isna()
     )
-    extractor = HornExtractor(model, "odd", **FAST).fit(inputs)
-    by_queries = QueryExtractor(model, "odd", max_queries=1, random_state=0).fit(inputs)
+    explainer = Explainer(model, inputs, target="odd")
+    by_queries = QuerySubject.bind(model, inputs, target="odd")
     expected = model.predict(inputs)
-    assert extractor.teacher_.labels(inputs).tolist() == expected.astype(int).tolist()
-    assert by_queries.bound_.decide_rows(inputs).tolist() == expected.tolist()
-    assert float(extractor.score(inputs)) == (extractor.predict(inputs) == model.predict(inputs)).mean()
+    assert explainer.subject.teacher.labels(inputs).tolist() == expected.astype(int).tolist()
+    assert by_queries.bound.decide_rows(inputs).tolist() == expected.tolist()
+    extraction = explainer.extract(**FAST)
+    assert measure_score(explainer, extraction, inputs) == agreement(extraction, model, inputs)
 
 
 def test_rows_that_the_model_cannot_read_are_answered_by_completions(tumours):
     X, y = (values[:100] for values in tumours)
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    extractor = HornExtractor(model, "benign", **FAST).fit(X)
+    teacher = Explainer(model, X, target="benign").subject.hold_out().teacher
     holes = X.copy()
     holes.iloc[::2, 1] = np.nan
-    teacher = extractor.teacher_
     said = teacher.labels(holes)
     assert teacher.donors.columns == set(X.columns)
     assert (said[1::2] == model.predict(X[1::2])).all()
@@ -226,11 +239,12 @@ def test_rows_that_the_model_cannot_read_are_answered_by_completions(tumours):
 def test_several_classes_are_those_of_predict():
     X, y = load_iris(return_X_y=True, as_frame=True)
     model = RandomForestClassifier(4, random_state=0).fit(X, y)
-    extractor = HornExtractor(model, "iris", **FAST).fit(X)
+    explainer = Explainer(model, X, target="iris")
+    extraction, teacher = explainer.extract(**FAST), explainer.subject.teacher
     mixed = pd.DataFrame(children(X.to_numpy()), columns=X.columns)
     expected = model.predict(mixed)
-    assert (extractor.classes_[extractor.teacher_.labels(mixed)] == expected).all()
-    assert float(extractor.score(mixed)) == (extractor.predict(mixed) == expected).mean()
+    assert (np.array(teacher.classes)[teacher.labels(mixed)] == expected).all()
+    assert measure_score(explainer, extraction, mixed) == (extraction.predict(mixed) == expected).mean()
 
 
 def test_columns_with_missing_are_found_by_asking():

@@ -14,12 +14,11 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook import HornExtractor, QueryExtractor, as_predictor, check, why
-from hornbook.diff import diff
+from hornbook import Explainer, as_predictor
 from hornbook.errors import HornbookError, ModelError
 from hornbook.models import bind_classifier
+from hornbook.queries import QuerySubject
 from hornbook.randomness import Purpose, generator
-from hornbook.reasons import find_changes
 from hornbook.tables import read_frame
 
 RNG = np.random.default_rng(0)
@@ -380,18 +379,19 @@ def test_classes_at_once_are_those_of_the_views_of_single_classes(model):
 def test_verbs_explain_functions_of_frames_in_the_words_that_they_answer():
     answer = lambda rows: np.where((rows["age"] > 50) & (rows["sex"] == "m"), "ill", "well")  # noqa: E731
     rows = MIXED.copy()
-    extractor = HornExtractor(answer, "state", random_state=0, n_samples=500).fit(rows)
-    assert extractor.classes_.tolist() == ["ill", "well"]
-    assert (extractor.predict(rows) == answer(rows)).all()
+    explainer = Explainer(answer, rows, target="state")
+    extraction = explainer.extract(n_samples=500)
+    assert extraction.classes == ("ill", "well")
+    assert (extraction.predict(rows) == answer(rows)).all()
     old = rows[answer(rows) == "ill"].iloc[0]
-    reason = why(answer, old, rows, "state", changes=0)
+    reason = explainer.why(old, changes=0)
     assert reason.outcome == "ill"
     assert {each.column for each in reason.reasons[0].conditions} == {"age", "sex"}
-    assert find_changes(answer, old, rows, "state").changes[0].outcome == "well"
-    (result,) = check("age <= 50 -> well", answer, rows, "state", samples=200)
+    assert explainer.changes(old).changes[0].outcome == "well"
+    (result,) = explainer.check("age <= 50 -> well", samples=200)
     assert not result.broken
     stricter = lambda rows: np.where((rows["age"] > 60) & (rows["sex"] == "m"), "ill", "well")  # noqa: E731
-    compared = diff(answer, stricter, rows, target="state", n_samples=500)
+    compared = explainer.diff(stricter, n_samples=500)
     assert compared.classes == ("ill", "well")
 
 
@@ -400,9 +400,9 @@ def test_queries_ask_a_function_of_frames_about_frames():
         assert isinstance(rows, pd.DataFrame)
         return np.where((rows["age"] > 50) & (rows["sex"] == "m"), "well", "ill")
 
-    extractor = QueryExtractor(answer, "well", random_state=0)
-    bound = extractor.bind(MIXED)
-    assert extractor.classes_.tolist() == ["ill", "well"]
+    subject = QuerySubject.bind(answer, MIXED, target="well")
+    bound = subject.bound
+    assert subject.classes == ("ill", "well")
     assert (bound.decide_rows(MIXED) == (answer(MIXED) == "well")).all()
     agreeing = bound.label_oracle.model_labels(bound.rows) == (answer(bound.frame) == "well")
     assert agreeing.mean() > 0.9  # the others share a bin with rows of the other class

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from questions import check
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
@@ -18,7 +19,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.checks.claim_check import check
 from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet

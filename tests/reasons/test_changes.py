@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from questions import find_changes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.code_book import EMPTY_BOOK
 from hornbook.errors import HornbookError
-from hornbook.models import as_predictor, bind_classifier
-from hornbook.reasons import ChangeLimits, find_changes
+from hornbook.models import Subject, as_predictor
+from hornbook.reasons import ChangeLimits
 from hornbook.reasons.changes import ChangeFinder
 
 COLUMNS = ["a", "b", "c", "d"]
@@ -286,7 +286,6 @@ def test_a_class_that_there_is_not_or_that_is_decided_for_is_no_wish():
 
 def test_change_finder_that_has_no_time_asks_nothing_and_claims_nothing():
     model, table, row = random_case(3)
-    teacher = bind_classifier(model, table, 0)
-    finder = ChangeFinder(model, teacher, ("no", "yes"), EMPTY_BOOK)
+    finder = ChangeFinder(Subject.bind(model, table))
     found = finder.find(row, proof_seconds=0, search_seconds=-1)
     assert not found.changes and set(found.fewer) == {"sampled"}

@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from questions import why_table
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
 from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError
-from hornbook.reasons import why_table
 from hornbook.schema import write_object
 
 
@@ -63,12 +63,13 @@ def test_extractor_speaks_of_the_model_about_its_table_and_about_some_cases(case
     whole, rows, _ = case
     labels, rows = whole.predict(rows), rows[["a", "b", "c"]]
     model = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(rows, labels)
-    extractor = hb.HornExtractor(model, "grade", n_samples=200, max_literals=2, random_state=0).fit(rows)
-    view = extractor.why_table(max_reasons=2, proof=False)
-    assert view.rows == len(extractor.teacher_.frame) and len(view.reasons) == 2
-    frame = extractor.teacher_.frame
-    different = frame[extractor.explanation_.decide(frame) != extractor.teacher_.labels(frame)].iloc[[0]]
-    cases = extractor.explain_cases(3)
+    explainer = hb.Explainer(model, rows, target="grade")
+    extraction, teacher = explainer.extract(n_samples=200, max_literals=2), explainer.subject.teacher
+    view = explainer.why_table(max_reasons=2, proof=False)
+    assert view.rows == len(rows) and len(view.reasons) == 2
+    frame = teacher.frame
+    different = frame[extraction.explanation.decide(frame) != teacher.labels(frame)].iloc[[0]]
+    cases = explainer.why_cases(extraction, 3)
     names = [f"grade {label}" for label in model.classes_]
     asked = pd.DataFrame([why.row for why in cases]).astype(float)
     assert [names[label] for label in model.predict(asked)] == [why.outcome for why in cases]
@@ -76,5 +77,5 @@ def test_extractor_speaks_of_the_model_about_its_table_and_about_some_cases(case
         axis=None
     )
     assert len({why.outcome for why in cases[1:]}) == 2
-    extractor.report(tmp_path / "report.html", why=1)
+    extraction.report(tmp_path / "report.html", cases[:1])
     assert (tmp_path / "report.html").read_text("utf-8").count("panel case") == 1

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from questions import why
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -21,7 +22,7 @@ import hornbook as hb
 from hornbook.code_book_source import read_code_book
 from hornbook.conditions import Category, Missing, meet_conditions
 from hornbook.errors import HornbookError
-from hornbook.models import ClassifierTeacher, bind_classifier
+from hornbook.models import ClassifierTeacher, Subject, bind_classifier
 from hornbook.proof import ColumnProver, Domain, Interval, Verdict
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons import Reasoner
@@ -69,9 +70,7 @@ class ByRule:
 
 
 def reasoner_of(model, rows, code_book=None):
-    words = read_code_book(code_book, rows)
-    teacher = bind_classifier(model, rows, 0)
-    return Reasoner(model, teacher, words.name_classes("yes", teacher.classes), words, 0)
+    return Reasoner(Subject.bind(model, rows, target="yes", code_book=code_book, hold_out=False))
 
 
 @pytest.fixture
@@ -133,7 +132,7 @@ def assert_minimal(reason, model, row, every):
 @given(st.integers(0, 1000), st.integers(0, 80))
 def test_why_proves_minimal_reasons_of_trees_as_brute_force_does(seed, at):
     model, row = random_tree(seed), GRID.iloc[[at]]
-    (reason,) = hb.why(model, row, GRID, changes=0).reasons
+    (reason,) = why(model, row, GRID, changes=0).reasons
     assert_minimal(reason, model, row, GRID)
 
 
@@ -144,7 +143,7 @@ def test_why_proves_minimal_reasons_of_boosting_with_missing_values(seed, at):
     rng = np.random.default_rng(seed)
     model = HistGradientBoostingClassifier(max_iter=5, max_depth=2, min_samples_leaf=5, random_state=0)
     model.fit(every, every.a.isna() ^ (every.b > rng.integers(2)) ^ (rng.random(256) < 0.1))
-    (reason,) = hb.why(model, every.iloc[[at]], every, changes=0).reasons
+    (reason,) = why(model, every.iloc[[at]], every, changes=0).reasons
     assert_minimal(reason, model, every.iloc[[at]], every)
 
 
@@ -156,26 +155,26 @@ def test_why_proves_minimal_reasons_of_a_linear_model_of_three_classes(seed):
     every = pd.DataFrame(list(product(range(4), repeat=3)), columns=list("abc")).astype(float)
     rows = pd.concat([rows, every.iloc[[0, -1]]], ignore_index=True)
     model = LogisticRegression().fit(rows, np.r_[rng.integers(0, 3, 60), 0, 1])
-    (reason,) = hb.why(model, rows.iloc[[7]], rows, changes=0).reasons
+    (reason,) = why(model, rows.iloc[[7]], rows, changes=0).reasons
     assert_minimal(reason, model, rows.iloc[[7]], every)
 
 
 def test_why_proves_for_rows_beyond_the_table_and_within_a_given_domain():
     rows = pd.DataFrame({"a": np.arange(40.0) / 4, "b": np.arange(40.0) % 5})
     model = DecisionTreeClassifier(random_state=0).fit(rows, rows.a > 5)
-    (beyond,) = hb.why(model, {"a": 25.5, "b": 2}, rows, changes=0).reasons
+    (beyond,) = why(model, {"a": 25.5, "b": 2}, rows, changes=0).reasons
     assert beyond.level == "minimal" and [str(each.column) for each in beyond.conditions] == ["a"]
     narrow = Domain({"a": Interval(6, 9), "b": Interval(0, 4)}, rows)
-    (within,) = hb.why(model, {"a": 7.5, "b": 2}, rows, domain=narrow, changes=0).reasons
+    (within,) = why(model, {"a": 7.5, "b": 2}, rows, domain=narrow, changes=0).reasons
     assert within.level == "minimal" and within.conditions == ()
-    (outside,) = hb.why(model, {"a": 2.0, "b": 2}, rows, domain=narrow, changes=0).reasons
+    (outside,) = why(model, {"a": 2.0, "b": 2}, rows, domain=narrow, changes=0).reasons
     assert outside.level == "sampled" and "outside of the domain: a is 2" in outside.note
 
 
 def test_why_believes_no_proof_that_samples_contradict(monkeypatch):
     monkeypatch.setattr(ColumnProver, "prove", lambda *_, **__: Verdict("proved", "nobody", 0.0, -1.0))
     monkeypatch.setattr(CounterexampleFinder, "draw", lambda self, body: np.zeros((4, 0), int))
-    (reason,) = hb.why(random_tree(1), GRID.iloc[0], GRID, changes=0).reasons
+    (reason,) = why(random_tree(1), GRID.iloc[0], GRID, changes=0).reasons
     assert reason.level == "sampled" and "samples contradict" in reason.note
 
 
@@ -188,7 +187,7 @@ def test_why_allows_every_category_that_keeps_the_answer(seed):
     model = make_pipeline(encode, DecisionTreeClassifier(random_state=0))
     model.fit(every, [rng.integers(2) for _ in "abcde" for _ in range(2)])
     row = every.iloc[[rng.integers(10)]]
-    (reason,) = hb.why(model, row, every, changes=0).reasons
+    (reason,) = why(model, row, every, changes=0).reasons
     assert_minimal(reason, model, row, every)
     outcome = model.predict(row)[0]
     words = [each for each in reason.conditions if each.column == "word"]
@@ -205,13 +204,13 @@ def test_why_allows_every_category_that_keeps_the_answer(seed):
 @pytest.mark.usefixtures("few_donors")
 def test_why_says_why_there_is_no_proof():
     rows, _ = mixed_rows(0)
-    (unread,) = hb.why(ByRule(), rows.iloc[0], rows, changes=0).reasons
+    (unread,) = why(ByRule(), rows.iloc[0], rows, changes=0).reasons
     assert unread.level == "sampled" and unread.note and str(unread).endswith(unread.note)
-    (asked,) = hb.why(ByRule(), rows.iloc[0], rows, proof=False, changes=0).reasons
+    (asked,) = why(ByRule(), rows.iloc[0], rows, proof=False, changes=0).reasons
     assert asked.level == "sampled" and not asked.note
     numbers = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 5})
     model = LogisticRegression().fit(numbers, numbers.a + 3 * numbers.b > 25)
-    (unknown,) = hb.why(model, {"b": 2}, numbers, changes=0).reasons
+    (unknown,) = why(model, {"b": 2}, numbers, changes=0).reasons
     assert (
         unknown.level == "sampled" and "takes no missing values, and the answer depends on a" in unknown.note
     )
@@ -220,7 +219,7 @@ def test_why_says_why_there_is_no_proof():
 def test_why_stops_in_time_and_says_so():
     rows = pd.DataFrame(np.random.default_rng(0).normal(size=(150, 12)).round(3)).add_prefix("x")
     model = RandomForestClassifier(10, random_state=0).fit(rows, rows.sum(axis=1) > 0)
-    (reason,) = hb.why(model, rows.iloc[0], rows, seconds=0.05, changes=0).reasons
+    (reason,) = why(model, rows.iloc[0], rows, seconds=0.05, changes=0).reasons
     assert reason.level == "sampled" and reason.note == "there was no proof in time"
 
 
@@ -247,7 +246,7 @@ def test_why_looks_at_the_clock_between_calls_of_the_model_and_questions_to_the_
 
 def test_why_repeats_bit_for_bit_with_a_seed():
     rows, _ = mixed_rows(0)
-    one, two, other = (hb.why(ByRule(), rows.iloc[5], rows, reasons=2, seed=seed) for seed in (0, 0, 1))
+    one, two, other = (why(ByRule(), rows.iloc[5], rows, reasons=2, seed=seed) for seed in (0, 0, 1))
     assert one == two and write_object(one)["reasons"][0]["share"] == write_object(two)["reasons"][0]["share"]
     assert other.outcome == one.outcome
 
@@ -263,7 +262,7 @@ def test_why_draws_random_words_of_its_own_for_each_row(monkeypatch):
     rows, _ = mixed_rows(2)
     keys = []
     for at in (5, 6, 5):
-        hb.why(ByRule(), rows.iloc[at], rows, changes=0)
+        why(ByRule(), rows.iloc[at], rows, changes=0)
         keys.append(frozenset(drawn))
         drawn.clear()
     assert keys[0] == keys[2] and not keys[0] & keys[1]
@@ -273,17 +272,17 @@ def test_why_draws_random_words_of_its_own_for_each_row(monkeypatch):
 def test_why_gives_different_reasons_and_prefers_columns():
     rows = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (200, 4)), columns=list("abcd"))
     model = hb.as_predictor(lambda array: array[:, :3].sum(axis=1) >= 2.0)  # any two of three
-    answer = hb.why(model, [1, 1, 1, 0], rows, reasons=3, changes=0)
+    answer = why(model, [1, 1, 1, 0], rows, reasons=3, changes=0)
     columns = [{condition.column for condition in reason.conditions} for reason in answer.reasons]
     assert sorted(map(sorted, columns)) == [["a", "b"], ["a", "c"], ["b", "c"]]
-    (preferred,) = hb.why(model, [1, 1, 1, 0], rows, prefer=["c", "b"], changes=0).reasons
+    (preferred,) = why(model, [1, 1, 1, 0], rows, prefer=["c", "b"], changes=0).reasons
     assert {condition.column for condition in preferred.conditions} == {"b", "c"}
 
 
 def test_why_keeps_unknown_values_unknown():
     rows = pd.DataFrame({"a": [0.0, 1.0, np.nan, 2.0] * 20, "b": np.arange(80.0) % 7})
     model = HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=5).fit(rows, rows.a.isna())
-    (reason,) = hb.why(model, {"b": 3}, rows, changes=0).reasons
+    (reason,) = why(model, {"b": 3}, rows, changes=0).reasons
     assert reason.conditions == (Missing("a"),)
 
 
@@ -291,7 +290,7 @@ def test_why_keeps_unknown_values_unknown():
 def test_why_answers_for_a_model_that_takes_no_missing_values():
     rows = pd.DataFrame({"a": np.arange(40.0), "b": np.arange(40.0) % 5})
     model = LogisticRegression().fit(rows, rows.a > 20)
-    answer = hb.why(model, {"a": 35}, rows, changes=0)
+    answer = why(model, {"a": 35}, rows, changes=0)
     assert {condition.column for condition in answer.reasons[0].conditions} == {"a"}
     assert answer.reasons[0].keeps_share
 
@@ -299,14 +298,14 @@ def test_why_answers_for_a_model_that_takes_no_missing_values():
 def test_why_of_a_class_that_is_always_decided_for_needs_no_condition():
     rows = pd.DataFrame({"a": np.arange(40.0)})
     model = DecisionTreeClassifier().fit(rows, np.r_[0, np.ones(39)])
-    (reason,) = hb.why(model, [20.0], rows[1:], "good").reasons
+    (reason,) = why(model, [20.0], rows[1:], "good").reasons
     assert reason.conditions == () and str(reason).startswith("good, whatever the row says\n")
 
 
 def test_why_of_several_classes_names_the_class_and_says_it_in_four_lines():
     model = DecisionTreeClassifier(max_depth=3, random_state=0).fit(IRIS, SPECIES)
     classes = {"classes": {0: "setosa", 1: "versicolor", 2: "virginica"}}
-    answer = hb.why(model, IRIS.iloc[60], IRIS, code_book=classes)
+    answer = why(model, IRIS.iloc[60], IRIS, code_book=classes)
     assert answer.outcome == "versicolor" and len(str(answer).splitlines()) == 4
     reason = write_object(answer)["reasons"][0]
     assert reason["level"] == "minimal" and reason["coverage"]["rows"] == 150
@@ -320,10 +319,8 @@ def test_extractor_why_speaks_of_the_model_in_words_of_the_code_book():
     book = {
         "columns": {"sex": {"label": "Sex", "levels": {1: "female", 2: "male"}}, "age": {"unit": "years"}}
     }
-    extractor = hb.HornExtractor(
-        model, "dead", n_samples=200, form="tree", random_state=0, code_book=book
-    ).fit(rows)
-    answer = extractor.why({"age": "75", "bili": 4, "Sex": "male"}, prefer=["Sex", "age"])
+    explainer = hb.Explainer(model, rows, target="dead", code_book=book)
+    answer = explainer.why({"age": "75", "bili": 4, "Sex": "male"}, prefer=["Sex", "age"])
     assert answer.outcome == "dead"
     assert all(reason.keeps_share for reason in answer.reasons)
 
@@ -337,9 +334,9 @@ def test_reasons_on_categories_of_one_column_are_one_condition():
         def predict(self, rows):
             return (~rows.stage.isin(["A", "B"])).to_numpy(int)
 
-    (loose,) = hb.why(NotTwo(), {"stage": "C", "b": 1}, rows, changes=0).reasons
+    (loose,) = why(NotTwo(), {"stage": "C", "b": 1}, rows, changes=0).reasons
     assert [condition.column for condition in loose.conditions] == ["stage"]
-    (tight,) = hb.why(NotTwo(), {"stage": "A", "b": 1}, rows, changes=0).reasons
+    (tight,) = why(NotTwo(), {"stage": "A", "b": 1}, rows, changes=0).reasons
     assert [condition.column for condition in tight.conditions] == ["stage"]
     assert meet_conditions(tight.conditions, rows).sum() in (20, 40)
     assert Category("stage", "C").implies(loose.conditions[0])
@@ -356,7 +353,7 @@ def test_reasons_on_categories_of_one_column_are_one_condition():
 def test_why_refuses_what_cannot_be(options, message):
     rows, _ = mixed_rows(0)
     with pytest.raises(HornbookError, match=message):
-        hb.why(ByRule(), rows.iloc[0], rows, **options)
+        why(ByRule(), rows.iloc[0], rows, **options)
 
 
 def test_why_long_proof_comes_after_a_short_reason_that_samples_bear_out():
@@ -365,8 +362,8 @@ def test_why_long_proof_comes_after_a_short_reason_that_samples_bear_out():
     weights = np.array([4.0, *[1.0] * 7])
     model = LogisticRegression().fit(rows, rows.to_numpy() @ weights > 0)
     row = int((rows["a"] > 1.5).argmax())
-    (reason,) = hb.why(model, rows.iloc[row], rows, share=0.9, changes=0).reasons
-    (sampled,) = hb.why(model, rows.iloc[row], rows, share=0.9, changes=0, proof=False).reasons
+    (reason,) = why(model, rows.iloc[row], rows, share=0.9, changes=0).reasons
+    (sampled,) = why(model, rows.iloc[row], rows, share=0.9, changes=0, proof=False).reasons
     assert reason.level == "minimal" and len(reason.facts) > 4
     assert reason.short == reason.readable == sampled
     assert len(sampled.facts) < len(reason.facts) and sampled.keeps_share

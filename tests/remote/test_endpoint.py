@@ -491,11 +491,8 @@ def test_answers_that_change_are_noticed(tmp_path: Path) -> None:
             return rng.integers(2, size=len(rows)).tolist()
 
     with serve_mlflow(fickle) as server:
-        extractor = hb.HornExtractor(
-            f"{server.url}/invocations", form="tree", max_literals=2, n_samples=100, random_state=0
-        )
-        extractor.fit(numbers(100))
-        notes = " ".join(extractor.extraction_.notes)
+        explainer = hb.Explainer(f"{server.url}/invocations", numbers(100))
+        notes = " ".join(explainer.extract(form="tree", max_literals=2, n_samples=100).notes)
         assert "asked 80 questions again, the model gave another answer to" in notes
 
 
@@ -507,11 +504,10 @@ def test_claims_that_are_broken_only_now_and_then_are_noticed() -> None:
         asked.update(rows["age"])
         return [int(age > 95 and not before) for age, before in zip(rows["age"], known, strict=True)]
 
-    with (
-        serve_mlflow(wavering) as server,
-        pytest.raises(ModelError, match="it changes its answers, for it breaks this on a row only now"),
-    ):
-        hb.check("age > 50 -> not ill", f"{server.url}/invocations", numbers(60), "ill", samples=100)
+    with serve_mlflow(wavering) as server:
+        explainer = hb.Explainer(f"{server.url}/invocations", numbers(60), target="ill")
+        with pytest.raises(ModelError, match="it changes its answers, for it breaks this on a row only now"):
+            explainer.check("age > 50 -> not ill", samples=100)
 
 
 def test_rows_that_are_asked_about_anew_are_sent_again() -> None:

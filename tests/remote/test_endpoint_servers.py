@@ -107,12 +107,12 @@ def is_listening(port):
 def test_mlflow_server_is_explained_as_the_model_that_it_serves(mlflow_url, model, patients, monkeypatch):
     monkeypatch.setattr("hornbook.extraction.explaining.EVALUATION_SAMPLES", 1000)
     served, local = (
-        hb.HornExtractor(each, "health", form="tree", n_samples=500, random_state=0).fit(patients)
+        hb.Explainer(each, patients, target="health").extract(form="tree", n_samples=500)
         for each in (mlflow_url, model)
     )
-    assert served.classes_.tolist() == ["ill", "well"]
-    assert str(served.explanation_) == str(local.explanation_) and served.fidelity_ == local.fidelity_
-    assert served.extraction_.notes == local.extraction_.notes
+    assert served.classes == ("ill", "well")
+    assert str(served.explanation) == str(local.explanation) and served.fidelity == local.fidelity
+    assert served.notes == local.notes
 
 
 @pytest.mark.slow

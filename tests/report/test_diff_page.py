@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from questions import diff
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.diff import diff
 from hornbook.report import to_diff_html
 
 

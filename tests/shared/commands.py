@@ -18,8 +18,8 @@ LESS_WORK = {
     "hornbook.reasons.reasoner.MEASURED_SAMPLES": 500,
     "hornbook.reasons.search.CHECK_SAMPLES": 1000,
     "hornbook.extraction.explaining.EVALUATION_SAMPLES": 1000,
-    "hornbook.extractor.query.FRESH_SAMPLES": 1000,
-    "hornbook.extractor.query.POOL_SAMPLES": 1000,
+    "hornbook.extraction.learning.FRESH_SAMPLES": 1000,
+    "hornbook.extraction.learning.POOL_SAMPLES": 1000,
     "hornbook.models.training.ROUNDS": 20,
 }
 """Limits of searches and measures in commands, below those that users have."""
@@ -80,7 +80,7 @@ def start(*arguments):
             "hornbook.checks",
             "hornbook.diff",
             "hornbook.reasons",
-            "hornbook.extractor",
+            "hornbook.explainer",
             "hornbook.runs",
         ]
     )

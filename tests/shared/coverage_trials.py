@@ -18,11 +18,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.diff import diff
-from hornbook.extractor import HornExtractor, QueryExtractor
+import hornbook as hb
 from hornbook.logic import Bools, HornTheory
 from hornbook.models import as_predictor
-from hornbook.queries import Estimated, GroupPropagation, HornRules, Pac, measure_rules
+from hornbook.queries import Estimated, GroupPropagation, HornRules, Pac, QuerySubject, measure_rules
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
@@ -169,20 +168,22 @@ def try_classifier(
     visits
         How many rows each patient has, whose groups `fit` is given; 0 for rows of their own.
     settings
-        Those of `HornExtractor`.
+        Those of `Explainer.extract`.
 
     """
     model = as_predictor(Waves.draw(_source(seed, MODEL)), encoding="nan")
-    extractor = HornExtractor(model, "high", random_state=seed, **settings)
+    patients = None
     if visits:
         patients = np.repeat(np.arange(rows), visits)
-        extractor.fit(draw_visits(rows, visits, _source(seed, ROWS)), groups=patients)
-        truth = extractor.score(draw_visits(fresh, 1, _source(seed, FRESH_ROWS)))
+        table = draw_visits(rows, visits, _source(seed, ROWS))
+        others = draw_visits(fresh, 1, _source(seed, FRESH_ROWS))
     else:
         order = _source(seed, ORDER).permutation(rows * repeats) % rows
-        extractor.fit(draw_rows(rows, _source(seed, ROWS)).iloc[order].reset_index(drop=True))
-        truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
-    extraction, teacher = extractor.extraction_, extractor.teacher_
+        table = draw_rows(rows, _source(seed, ROWS)).iloc[order].reset_index(drop=True)
+        others = draw_rows(fresh, _source(seed, FRESH_ROWS))
+    explainer = hb.Explainer(model, table, target="high", groups=patients, seed=seed)
+    extraction, teacher = explainer.extract(**settings), explainer.subject.hold_out().teacher
+    truth = float((extraction.explanation.decide(others) == teacher.labels(others)).mean())
     if extraction.fidelity.unseen_rows is not None:
         yield Trial("explanation: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
         assert isinstance(extraction.guarantee, Estimated)
@@ -208,20 +209,22 @@ def try_classifier(
 
 
 def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """One run by queries on a classifier; the settings are those of `QueryExtractor`."""
+    """One run by queries on a classifier; the settings are those of `Explainer.learn`."""
     model = as_predictor(Waves.draw(_source(seed, MODEL)), encoding="nan")
     frame = draw_rows(rows, _source(seed, ROWS))
-    extractor = QueryExtractor(model, "high", random_state=seed, **settings).fit(frame)
-    truth = extractor.score(draw_rows(fresh, _source(seed, FRESH_ROWS)))
-    if extractor.fidelity_.unseen_rows is not None:
-        yield Trial("queries: fidelity on unseen rows", _covers(extractor.fidelity_.share, truth))
-    yield from _try_samples("queries", extractor, fresh, seed)
+    subject = QuerySubject.bind(model, frame, target="high", seed=seed)
+    extraction = hb.learn(model, frame, target="high", seed=seed, **settings)
+    others = draw_rows(fresh, _source(seed, FRESH_ROWS))
+    truth = float((extraction.explanation.decide(others) == subject.bound.decide_rows(others)).mean())
+    if extraction.fidelity.unseen_rows is not None:
+        yield Trial("queries: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
+    yield from _try_samples("queries", subject, extraction, fresh, seed)
 
 
 def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any) -> Iterator[Trial]:
     """One comparison of a classifier with the truth: it errs more often above a number in one column.
 
-    Of the groups that are reported as discoveries one is drawn; the settings are those of `diff`.
+    Of the groups that are reported as discoveries one is drawn; the settings are those of `Explainer.diff`.
     """
     waves = Waves.draw(_source(seed, MODEL))
     model = as_predictor(waves, encoding="nan")
@@ -234,7 +237,8 @@ def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any
     wrong = _source(seed, LABELS).random(rows) < err(table)
     truth = ((waves(table) > 0.5) ^ wrong).astype(int)
     order = _source(seed, ORDER).permutation(rows * repeats) % rows
-    found = diff(model, truth[order], table.iloc[order], "high", seed=seed, **settings)
+    explainer = hb.Explainer(model, table.iloc[order], target="high", seed=seed)
+    found = explainer.diff(truth[order], **settings)
     others = draw_rows(fresh, _source(seed, FRESH_ROWS))
     chances = err(others)
     yield Trial("diff: share of errors", _covers(found.unseen_rows, float(chances.mean())))
@@ -262,37 +266,38 @@ def meet_words(condition: str, rows: pd.DataFrame) -> Bools:
 
 
 def try_judge(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
-    """One run by queries on a judge; the settings are those of `QueryExtractor`."""
+    """One run by queries on a judge; the settings are those of `hb.learn`."""
     model = as_predictor(AcceptanceThreshold.draw(_source(seed, MODEL)), encoding="half")
     frame = draw_interpretations(rows, _source(seed, ROWS))
-    extractor = QueryExtractor(model, judge=True, random_state=seed, **settings).fit(frame)
-    yield from _try_samples("judge", extractor, fresh, seed)
+    extraction = hb.learn(model, frame, seed=seed, **settings)
+    yield from _try_samples("judge", QuerySubject.bind(model, frame, seed=seed), extraction, fresh, seed)
 
 
-def _try_samples(kind: str, extractor: QueryExtractor, fresh: int, seed: int) -> Iterator[Trial]:
+def _try_samples(
+    kind: str, subject: QuerySubject, extraction: hb.Extraction, fresh: int, seed: int
+) -> Iterator[Trial]:
     """The claims of a run by queries about samples: fidelity, the guarantee, and the figures of one rule."""
-    bound, result, rules = extractor.bound_, extractor.result_, extractor.explanation_
+    bound, rules, guarantee = subject.bound, extraction.explanation, extraction.guarantee
     assert isinstance(rules, HornRules)
     propagate = GroupPropagation(bound.reader.vocabulary, bound.reader.groups)
     items = propagate(bound.feature_distribution.draw(fresh, _source(seed, FRESH_SAMPLES)))
     agreed = float((rules.decide_items(items) == bound.decide_items(items)).mean())
-    yield Trial(f"{kind}: fidelity on samples", _covers(extractor.fidelity_.samples, agreed))
+    yield Trial(f"{kind}: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
     teacher = bound.teacher
     batch = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
     accepted = teacher(batch)
-    wrong = float((result.theory.satisfied_by(batch) != accepted).mean())
-    if isinstance(result.guarantee, Pac):
-        guarantee = result.guarantee
+    wrong = float((rules.theory.satisfied_by(batch) != accepted).mean())
+    if isinstance(guarantee, Pac):
         yield Trial(f"{kind}: PAC guarantee", wrong <= guarantee.epsilon, 1 - guarantee.delta)
-    elif isinstance(result.guarantee, Estimated):
-        covered = _covers(result.guarantee.disagreement, wrong)
+    elif isinstance(guarantee, Estimated):
+        covered = _covers(guarantee.disagreement, wrong)
         yield Trial(f"{kind}: estimated guarantee", covered)
-    if result.statistics:
-        claimed = result.statistics[seed % len(result.statistics)]
-        alone = HornTheory(result.theory.vocabulary, [claimed.rule])
+    if rules.rules:
+        number = seed % len(rules.rules)
+        claimed, alone = extraction.lines[number], HornTheory(rules.theory.vocabulary, [rules.rules[number]])
         (shown,) = measure_rules(alone, batch, accepted)
         yield Trial(f"{kind}: support", _covers(claimed.support, shown.support.estimate))
-        if shown.precision.size:
+        if claimed.precision is not None and shown.precision.size:
             yield Trial(f"{kind}: precision", _covers(claimed.precision, shown.precision.estimate))
 
 

@@ -18,18 +18,16 @@ import pandas as pd
 from extractions import PARTIAL, QUICK, THEORY
 from fuzzing import FileFormat
 
+from hornbook import Explainer
 from hornbook.checks.claim_check import read_claims
-from hornbook.cli.app import find_test_file, load_run_table, load_target_table
-from hornbook.cli.run import CommandRun
 from hornbook.code_book import EMPTY_BOOK
 from hornbook.code_book_source import read_code_book
-from hornbook.extractor import HornExtractor
 from hornbook.logic import HornTheory
 from hornbook.models import as_predictor, load_model, train_pipeline
 from hornbook.proof import Certificate, read_certificates
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
-from hornbook.runs import Run
+from hornbook.runs import NewRun, Run, load_target_table
 from hornbook.storage import parse_json, read_text
 
 SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
@@ -164,9 +162,9 @@ def _run_folder() -> Path:
     about = {"name": "model.pkl", "path": "model.pkl", "sha256": "0" * 64}
     settings = {"form": "auto", "seed": 0, "encoding": None}
     (place / "run").mkdir()
-    run = CommandRun.start(table, about, settings, place / "run", force=False)
-    extractor = HornExtractor(model, "ill", n_samples=300, max_literals=4).fit(ROWS)
-    run.save(run.add_provenance(extractor.extraction_))
+    run = NewRun.start(table, about, settings, place / "run", force=False)
+    extraction = Explainer(model, ROWS, target="ill").extract(n_samples=300, max_literals=4)
+    run.save(run.add_provenance(extraction))
     return place / "run"
 
 
@@ -187,8 +185,8 @@ def _read_run(path: Path) -> object:
     shutil.copy(path, folder / path.name)
     run = Run.load(folder)
     run.refuse_cut_report()
-    load_run_table(run)
-    find_test_file(run)
+    run.load_table()
+    run.find_test_file()
     run.find_model()
     return to_html(run.extraction), describe_settings(run.config["settings"])
 

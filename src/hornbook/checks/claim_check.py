@@ -23,18 +23,17 @@ from hornbook.checks.body_sampler import BodySampler
 from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome, parse_claims
 from hornbook.checks.violations import NEAREST_ROWS, Violation, bring_close
 from hornbook.code_book import CodeBook
-from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.conditions import Threshold, meet_conditions
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher, ask_anew, bind_classifier, load_model
-from hornbook.proof import ColumnProver, Domain, Verdict
+from hornbook.models import ClassifierTeacher, Subject, ask_anew
+from hornbook.proof import ColumnProver, Domain, Verdict, make
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
 from hornbook.storage import read_text
-from hornbook.tables import read_frame, replace_columns
+from hornbook.tables import replace_columns
 
 CHUNK_ROWS = 1 << 14
 """Rows drawn and asked about at a time."""
@@ -78,16 +77,12 @@ class ClaimCheck:
 
 def check(
     claims: str | Path | Sequence[Claim],
-    model: Any,
-    X: Any,
-    target: str = "label",
+    subject: Subject,
     *,
     samples: int = 10_000,
     local_search: bool = True,
     proof: bool = False,
     proof_seconds: float = 60.0,
-    seed: int = 0,
-    code_book: CodeBookSource = None,
 ) -> list[ClaimCheck]:
     r"""For each claim look for rows that break it.
 
@@ -95,31 +90,22 @@ def check(
     ----------
     claims
         Claims as text, the path of a file of them, or claims; see `hornbook.checks.parse_claims`.
-    model
-        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
-        made of one.
-    X
-        Rows as the model reads them.
-    target
-        What the model predicts: what its classes are called in words.
+    subject
+        The model, bound to rows; claims may be written in the user's words.
     samples
         How many rows, or pairs of rows, are drawn for each claim.
     local_search
         Whether to go on from the rows that are closest to another decision where samples break nothing.
     proof, proof_seconds
         Whether to prove or refute each rule for every row of the table's domain, and for how long.
-    seed
-        Makes the check repeatable.
-    code_book
-        The user's words for columns, values and classes, in which claims may be written: a TOML
-        file, a mapping of its shape, or a `CodeBook`.
 
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
     >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
-    >>> for result in check("income > 60 -> good \n age > 40 -> good", model, rows, "good"):
+    >>> subject = Subject.bind(model, rows, target="good")
+    >>> for result in check("income > 60 -> good \n age > 40 -> good", subject):
     ...     print(result.broken, None if result.violation is None else result.violation.rows.to_dict("list"))
     False None
     True {'age': [60.0], 'income': [20.0]}
@@ -127,29 +113,18 @@ def check(
     """
     if samples < 1:
         raise HornbookError(f"a claim is checked on at least one row; got samples={samples}")
-    if isinstance(model, str | Path):
-        model = load_model(model)
-    frame = read_frame(X)
-    words = read_code_book(code_book, frame)
-    listed = read_claims(claims, words)
-    teacher = bind_classifier(model, frame, seed)
-    checker = ClaimChecker(
-        teacher,
-        words.name_classes(target, teacher.classes),
-        samples,
-        local_search,
-    )
+    listed = read_claims(claims, subject.words)
+    checker = ClaimChecker(subject.teacher, subject.classes, samples, local_search)
     for claim in listed:
         checker.refuse_unknown(claim)
-    prover = _make_prover(model, frame, checker.classes, proof_seconds) if proof else None
+    prover = None
+    if proof:
+        made = make(subject.predictor, Domain.of(subject.teacher.frame), seconds=proof_seconds)
+        prover = ClaimProver(made, subject.classes)
     return [
-        checker.check(claim, generator(seed, Purpose.PROPERTY_CHECK, number), prover)
+        checker.check(claim, generator(subject.seed, Purpose.PROPERTY_CHECK, number), prover)
         for number, claim in enumerate(listed)
     ]
-
-
-def _make_prover(model: Any, frame: pd.DataFrame, classes: tuple[str, ...], seconds: float) -> ClaimProver:
-    return ClaimProver(ColumnProver(model, Domain.of(frame), seconds=seconds), classes)
 
 
 def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tuple[Claim, ...]:

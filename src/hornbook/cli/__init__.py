@@ -10,35 +10,30 @@ from typing import NoReturn
 from hornbook.cli import (
     check,
     compare,
-    datasets,
     diff,
     explain,
     extract,
     learn,
     predict,
-    query,
-    random,
     reproduce,
     show,
     verify,
     why,
 )
-from hornbook.cli.app import Interrupted, app, close_stream
+from hornbook.cli.app import app
+from hornbook.cli.output import Interrupted, close_stream
 from hornbook.errors import HornbookError, ModelError
 
 __all__ = [
     "app",
     "check",
     "compare",
-    "datasets",
     "diff",
     "explain",
     "extract",
     "learn",
     "main",
     "predict",
-    "query",
-    "random",
     "reproduce",
     "show",
     "verify",

@@ -8,23 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import (
+from hornbook.cli.app import app
+from hornbook.cli.inputs import read_theory, refuse_endpoint_proof
+from hornbook.cli.options import (
     MODEL_SECONDS,
     CodeBookOption,
     CsvOption,
     EncodingOption,
     JsonOption,
     ModelSecondsOption,
+    ProofOption,
     ProofSecondsOption,
     SeedOption,
     TrustOption,
-    app,
-    emit,
-    emit_json,
-    read_table_file,
-    read_theory,
 )
-from hornbook.cli.run import refuse_endpoint_proof
+from hornbook.cli.output import emit, emit_json, print_remark
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -61,10 +59,7 @@ def check(
     trust_pickle: TrustOption = False,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
-    proof: Annotated[
-        bool,
-        typer.Option("--proof", help="Prove or refute each rule for every input (ReLU networks and trees)."),
-    ] = False,
+    proof: ProofOption = False,
     seconds: ProofSecondsOption = 60.0,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -80,19 +75,20 @@ def check(
 
     """
     from hornbook.models import as_predictor, limit_model_seconds, load_model, name_model_source
+    from hornbook.runs import read_table_file
 
     if proof:
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
-    subject = load_model(model, trust_pickle)
+    loaded = load_model(model, trust_pickle)
     options = CheckOptions(samples, proof, seconds, seed, as_json)
-    table = read_table_file(data, csv)
+    table = read_table_file(data, csv, remark=print_remark)
     if target is None or encoding is not None:
-        subject = as_predictor(subject, encoding=encoding, name=name_model_source(model))
+        loaded = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
     if target is None:
-        broken = _check_judge(rules, subject, table, options)
+        broken = _check_judge(rules, loaded, table, options)
     else:
-        broken = _check_columns(rules, subject, table, target, code_book, options)
+        broken = _check_columns(rules, loaded, table, target, code_book, options)
     raise typer.Exit(int(broken))
 
 
@@ -112,7 +108,7 @@ def _check_columns(
 ) -> bool:
     """Check claims about the columns that a classifier reads; whether one is broken."""
     from hornbook.checks import check as check_claims
-    from hornbook.code_book_source import read_code_book
+    from hornbook.models import Subject
 
     frame = table.frame
     if target not in frame:
@@ -120,29 +116,17 @@ def _check_columns(
             f"there is no column {target!r} in {table.name}; it has {', '.join(frame.columns[:12])}"
         )
     features = frame.drop(columns=target)
-    words = read_code_book(code_book, features)
+    subject = Subject.bind(
+        model, features, target=target, code_book=code_book, hold_out=False, seed=options.seed
+    )
     results = check_claims(
-        rules,
-        model,
-        features,
-        target,
-        samples=options.samples,
-        proof=options.proof,
-        proof_seconds=options.seconds,
-        seed=options.seed,
-        code_book=words,
+        rules, subject, samples=options.samples, proof=options.proof, proof_seconds=options.seconds
     )
     if options.as_json:
         emit_json({"claims": results})
     else:
-        emit(
-            "\n".join(
-                [
-                    *(_claim_line(result, words) for result in results),
-                    *([PROOF_NOTE] if options.proof else []),
-                ]
-            )
-        )
+        lines = [_claim_line(result, subject.words) for result in results]
+        emit("\n".join([*lines, *([PROOF_NOTE] if options.proof else [])]))
     return any(result.broken for result in results)
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import (
+from hornbook.cli.app import app
+from hornbook.cli.options import (
     MODEL_SECONDS,
     JsonOption,
     ModelSecondsOption,
@@ -16,15 +17,8 @@ from hornbook.cli.app import (
     SeedOption,
     TestOption,
     TrustOption,
-    app,
-    emit,
-    emit_json,
-    find_test_file,
-    load_run_table,
-    load_test_rows,
-    progress,
-    restore_split,
 )
+from hornbook.cli.output import emit, emit_json, print_remark, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -89,40 +83,25 @@ def _compare(
     run: Run, test: Path | None, samples: int, seconds: float, trust_pickle: bool, seed: int
 ) -> tuple[AnswerCheck, Iterator[ComparisonRow]]:
     """Restore the model and the table of a run: a check of its answers, and its explanation beside trees."""
-    from hornbook.models import AnswerCheck, as_predictor, bind_classifier
-    from hornbook.queries import BoundModel, HornRules
+    from hornbook.models import AnswerCheck
     from hornbook.randomness import Purpose, generator
-    from hornbook.runs import compare_rules_with_trees, compare_with_trees
-    from hornbook.tables import number_units
+    from hornbook.runs import compare_rules_with_trees, compare_with_trees, read_test_rows
 
-    table, settings, explanation = load_run_table(run), run.config["settings"], run.extraction.explanation
-    model = run.load_model(trust_pickle=trust_pickle)
-    if settings["encoding"] is not None:
-        model = as_predictor(model, encoding=settings["encoding"])
-    if isinstance(explanation, HornRules):
+    if run.is_by_queries:
         if test is not None:
             raise HornbookError(
                 "rules by queries are compared on interpretations, and not on rows: no --test"
             )
-        frame = table.table.frame if explanation.label is None else table.features
-        used, _ = restore_split(run, table)
-        bound = BoundModel(
-            as_predictor(model), explanation.reader, frame.iloc[used], explanation.label, settings["seed"]
-        )
+        bound = run.restore_queries(trust_pickle=trust_pickle).bound
         questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
         check = AnswerCheck.start(bound.decide_items, questions)
-        return check, compare_rules_with_trees(explanation, bound, samples, seed, seconds)
-    original = find_test_file(run)
-    used, held_out = restore_split(run, table)
-    path = test or original
-    if path is None:
-        unseen, units = table.features.iloc[held_out], number_units(table.features, table.groups)[held_out]
-    else:
-        unseen = load_test_rows(path, table)
-        units = number_units(unseen)
-    teacher = bind_classifier(model, table.features, settings["seed"], used)
-    check = AnswerCheck.start(teacher.labels, teacher.frame)
-    return check, compare_with_trees(explanation, teacher, unseen, units, samples, seed)
+        return check, compare_rules_with_trees(run.rules, bound, samples, seed, seconds)
+    subject = run.restore(trust_pickle=trust_pickle)
+    original = run.find_test_file() if test is None else None
+    path, csv = test or original, None if original is None else run.config["data"]["csv"]
+    rows = None if path is None else read_test_rows(path, subject.frame, csv, print_remark)
+    check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
+    return check, compare_with_trees(run.extraction.explanation, subject, samples, seed, rows)
 
 
 def _format_rows(rows: list[ComparisonRow], population: str) -> Iterator[str]:

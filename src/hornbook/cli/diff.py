@@ -8,31 +8,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import (
+from hornbook.cli.app import app
+from hornbook.cli.inputs import refuse_endpoint_proof
+from hornbook.cli.options import (
     MODEL_SECONDS,
     CodeBookOption,
     CsvOption,
     ForceOption,
+    FormOption,
     JsonOption,
     ModelSecondsOption,
     SeedOption,
     TargetOption,
-    TargetTable,
     TrustOption,
-    app,
-    emit,
-    emit_json,
-    load_run_table,
-    load_target_table,
-    progress,
 )
-from hornbook.cli.extract import FormOption
-from hornbook.cli.run import CommandRun, describe_code_book, describe_model, refuse_endpoint_proof
+from hornbook.cli.output import emit, emit_json, print_remark, progress
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
+    from hornbook.code_book import CodeBook
     from hornbook.diff import ModelDiff
+    from hornbook.runs import TargetTable
 
 UNNAMED_TARGET = "label"
 """What models predict, where no option names it."""
@@ -98,13 +95,14 @@ def diff(
     from hornbook.code_book_source import read_code_book
     from hornbook.diff import diff as compare
     from hornbook.models import limit_model_seconds
+    from hornbook.runs import NewRun, describe_code_book
     from hornbook.schema import write_object
 
     context.with_resource(limit_model_seconds(model_seconds))
     for source in (old, new, other, model) if proof else ():
         refuse_endpoint_proof(source)
     inputs = read_inputs(run, old, new, other, model, data, target, csv, trust_pickle, output)
-    words = read_code_book(code_book, inputs.table.features)
+    words = read_code_book(code_book or inputs.words, inputs.table.features)
     if output is not None:
         context.with_resource(lock_folder(output))
     settings = {
@@ -115,21 +113,16 @@ def diff(
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
-    kept = CommandRun.start(inputs.table, inputs.about, settings, output, force)
+    kept = NewRun.start(inputs.table, inputs.about, settings, output, force)
     with progress("asking the models"):
         result = compare(
-            inputs.old,
+            inputs.table.bind(inputs.old, settings, words),
             inputs.new,
-            inputs.table.features,
-            inputs.table.target,
             form=form.value,
             max_literals=max_literals,
             n_samples=samples,
             proof=proof,
             proof_seconds=proof_seconds,
-            seed=seed,
-            code_book=words,
-            groups=inputs.table.groups,
         )
     result = replace(
         result,
@@ -150,12 +143,13 @@ def diff(
 
 @dataclass(frozen=True)
 class DiffInputs:
-    """The table of a comparison, both sides of it, and what is known of the models' files."""
+    """The table of a comparison, both sides of it, what is known of the models' files, and a run's words."""
 
     table: TargetTable
     old: Any
     new: Any
     about: dict[str, Any]
+    words: CodeBook | None = None
 
 
 def read_inputs(
@@ -175,6 +169,7 @@ def read_inputs(
     `folder` keeps the answers of models behind an endpoint.
     """
     from hornbook.models import as_predictor, load_model
+    from hornbook.runs import Run, describe_model, load_target_table
 
     def load(source: str) -> tuple[Any, dict[str, Any]]:
         loaded = load_model(source, trust_pickle, folder)
@@ -189,8 +184,6 @@ def read_inputs(
             "or a model and the truth, --model FILE --data TABLE --target COLUMN"
         )
     if run is not None and other is not None:
-        from hornbook.runs import Run
-
         earlier = Run.load(run)
         old_model = earlier.load_model(trust_pickle=trust_pickle)
         source = earlier.config["model"].get("url") or str(earlier.find_model())
@@ -198,9 +191,9 @@ def read_inputs(
         about = {"old": describe_model(source, old_model), "new": about_new}
         if (encoding := earlier.config["settings"]["encoding"]) is not None:
             old_model, new_model = (as_predictor(each, encoding=encoding) for each in (old_model, new_model))
-        return DiffInputs(load_run_table(earlier), old_model, new_model, about)
+        return DiffInputs(earlier.load_table(), old_model, new_model, about, earlier.extraction.code_book)
     assert data is not None
-    table = load_target_table(data, _name_target(data, target), csv=csv)
+    table = load_target_table(data, _name_target(data, target), csv=csv, remark=print_remark)
     if model is not None:
         if table.labels is None:
             raise HornbookError(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from hornbook.cli.app import JsonOption, RunArgument, app, emit, emit_json
+from hornbook.cli.app import app
+from hornbook.cli.inputs import read_pairs
+from hornbook.cli.options import JsonOption, RunArgument, SetOption
+from hornbook.cli.output import emit, emit_json
 from hornbook.errors import HornbookError
 
 
 @app.command()
 def explain(
     run: RunArgument,
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A known value, column=value: a number, a word, or ? for unknown."),
-    ] = None,
+    given: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Explain what a run's explanation decides for known values, and which change would change it.
@@ -29,26 +25,19 @@ def explain(
       hornbook explain run/ --set "petal length (cm)=5.1" --json
 
     """
-    from hornbook.explanations import Decision, explain_row
-    from hornbook.extraction import read_facts, read_values
-    from hornbook.queries import Conclusion, HornRules
+    from hornbook.extraction import find_column
     from hornbook.runs import Run
     from hornbook.schema import write_object
 
     extraction = Run.load(run).extraction
-    explanation = extraction.explanation
-    conclusion: Conclusion | Decision
-    unused: list[str] = []
+    explanation, columns = extraction.explanation, {each.name: each for each in extraction.columns}
     try:
         values = read_pairs(given or [])
-        if isinstance(explanation, HornRules):
-            conclusion = explanation.conclude(read_facts(extraction, values))
-        else:
-            known = read_values(extraction, values)
-            unused = [column for column in known if column not in explanation.columns]
-            conclusion = explain_row(explanation, dict.fromkeys(explanation.columns) | known)
+        known = [find_column(name, columns, extraction.code_book) for name in values]
+        conclusion = extraction.explain(values)
     except HornbookError as error:
         raise HornbookError(f"--set: {error}") from None
+    unused = [column for column in known if column not in explanation.columns]
     if as_json:
         emit_json({**write_object(conclusion), "unused": unused})
         return
@@ -56,16 +45,3 @@ def explain(
     for column in unused:
         label = extraction.code_book.label(column)
         emit(f"{label} makes no difference: the {explanation.noun} does not speak of it")
-
-
-def read_pairs(given: list[str]) -> dict[str, str]:
-    """The values that were set as `column=value`, by their columns."""
-    values: dict[str, str] = {}
-    for pair in given:
-        name, sign, value = pair.rpartition("=")
-        if not sign or not name:
-            raise HornbookError(f"expected column=value, such as age=61, not {pair!r}")
-        if name in values:
-            raise HornbookError(f"{name!r} is set twice, to {values[name]!r} and to {value!r}; set it once")
-        values[name] = value
-    return values

@@ -2,64 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import (
+from hornbook.cli.app import app
+from hornbook.cli.inputs import describe_requests, open_table, refuse_endpoint_proof
+from hornbook.cli.options import (
     MODEL_SECONDS,
+    AboveOption,
     CodeBookOption,
     CsvOption,
     DataArgument,
     EncodingOption,
     ForceOption,
+    FormOption,
     GroupsOption,
-    Interrupted,
+    JsonOption,
     ModelSecondsOption,
+    OutputOption,
+    PositiveOption,
+    ProofOption,
     ProofSecondsOption,
     SeedOption,
     TargetOption,
-    TargetTable,
     TestOption,
     TrustOption,
-    app,
-    emit,
-    emit_json,
-    load_test_rows,
-    progress,
 )
-from hornbook.cli.run import (
-    CommandRun,
-    describe_code_book,
-    describe_file,
-    describe_model,
-    describe_requests,
-    open_table,
-    refuse_endpoint_proof,
-)
+from hornbook.cli.output import Interrupted, emit, emit_json, print_remark, progress, summarise_run
 from hornbook.errors import HornbookError
 from hornbook.storage import write_file
 
 if TYPE_CHECKING:
-    from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
-    from hornbook.extractor import HornExtractor
+    from hornbook.runs import TargetTable
+    from hornbook.surrogates import Candidate
 
 MODEL_FILE = "model.skops"
 """The name of a trained classifier in the run folder."""
-
-
-class FormOption(StrEnum):
-    """The form of an explanation."""
-
-    AUTO = "auto"
-    RULES = "rules"
-    CARD = "card"
-    TREE = "tree"
 
 
 @app.command()
@@ -76,15 +57,9 @@ def extract(
     ] = False,
     test: TestOption = None,
     groups: GroupsOption = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The run folder to write: explanation and report.")
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option(help="The value of the target that counts as true (with --train).")
-    ] = None,
-    above: Annotated[
-        float | None, typer.Option(help="Targets above this number count as true (with --train).")
-    ] = None,
+    output: OutputOption = None,
+    positive: PositiveOption = None,
+    above: AboveOption = None,
     form: Annotated[
         FormOption, typer.Option(help="Form of the explanation; auto chooses the best one.")
     ] = FormOption.AUTO,
@@ -97,20 +72,14 @@ def extract(
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    proof: Annotated[
-        bool,
-        typer.Option(
-            "--proof",
-            help="Prove or refute each line for every row (networks and trees); rules unless --form tree.",
-        ),
-    ] = False,
+    proof: ProofOption = False,
     proof_seconds: ProofSecondsOption = 60.0,
     why: Annotated[
         int, typer.Option(min=0, help="Rows of which the report says why the model itself decides so.")
     ] = 0,
     seed: SeedOption = 0,
     force: ForceOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the extraction as JSON.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Explain what a model does with the columns of a table: by rules, a score card or a tree.
 
@@ -138,9 +107,20 @@ def extract(
 
     """
     from hornbook.code_book_source import read_code_book
-    from hornbook.extractor import describe_candidate
     from hornbook.models import limit_model_seconds, load_model
-    from hornbook.runs import prove_lines, refuse_unprovable, refuse_unprovable_form
+    from hornbook.reasons import Reasoner
+    from hornbook.runs import (
+        NewRun,
+        describe_code_book,
+        describe_file,
+        describe_model,
+        encode_model,
+        explain_as_set,
+        prove_lines,
+        read_test_rows,
+        refuse_unprovable,
+        refuse_unprovable_form,
+    )
 
     if proof:
         form = FormOption.RULES if form is FormOption.AUTO else form
@@ -149,17 +129,15 @@ def extract(
     context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, data, target, positive, above, csv, model, train, output, groups)
     words = read_code_book(code_book, table.features)
-    test_rows = None if test is None else load_test_rows(test, table, csv)
+    test_rows = None if test is None else read_test_rows(test, table.features, csv, print_remark)
     if test is not None:
         table = table.with_test_rows(describe_file(test))
     content = None
     if model is None:
         about, black_box, content = _train(table, seed)
     else:
-        black_box = encode(load_model(model, trust_pickle, output), encoding, model)
+        black_box = encode_model(load_model(model, trust_pickle, output), encoding, model)
         about = describe_model(model, black_box)
-    if proof:
-        refuse_unprovable(black_box, table.features)
     settings = {
         "form": form.value,
         "max_literals": max_literals,
@@ -168,68 +146,38 @@ def extract(
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
-    asked = {"proof": {"seconds": proof_seconds} if proof else None, "why": why}
-    run = CommandRun.start(table, about, settings, output, force, **asked)
+    subject = table.bind(black_box, settings, words)
+    subject = subject if test_rows is None else subject.with_test_rows(test_rows)
+    if proof:
+        refuse_unprovable(subject)
+    limits = {"seconds": proof_seconds} if proof else None
+    run = NewRun.start(table, about, settings, output, force, proof=limits, why=why)
     if content is not None and output is not None:
         write_file(output / MODEL_FILE, content)
-    extractor = make_extractor(black_box, table, settings, words)
     try:
         with progress("asking the model") as show:
-            extractor.fit(
-                table.features,
-                groups=table.groups,
-                unseen=test_rows,
-                watch=lambda candidate: show(describe_candidate(candidate)),
-            )
+            extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None
-    extraction = run.add_provenance(extractor.extraction_)
+    extraction = run.add_provenance(extraction)
     if proof:
         with progress("proving lines"):
-            extraction = prove_lines(extraction, black_box, table.features, proof_seconds)
+            extraction = prove_lines(extraction, subject, proof_seconds)
     with progress("asking why"):
-        cases = extractor.explain_cases(why)
+        cases = Reasoner(subject).explain_cases(extraction.explanation, why)
     run.save(extraction, cases=cases)
     if as_json:
         emit_json(run.to_object(extraction))
         return
     proved, open_lines = _proof_lines(extraction)
-    emit(
-        "\n".join(
-            [
-                *proved,
-                str(extraction.explanation),
-                *open_lines,
-                *run.summarise(extraction, [*extraction.notes, *describe_requests(black_box)]),
-            ]
-        )
-    )
+    summary = summarise_run(run, extraction, [*extraction.notes, *describe_requests(black_box)])
+    emit("\n".join([*proved, str(extraction.explanation), *open_lines, *summary]))
 
 
-def encode(loaded: Any, encoding: str | None, source: str) -> Any:
-    """A loaded model; it is a predictor only where the encoding of missing values is given."""
-    from hornbook.models import as_predictor, name_model_source
-
-    if encoding is None:
-        return loaded
-    return as_predictor(loaded, encoding=encoding, name=name_model_source(source))
-
-
-def make_extractor(
-    black_box: Any, table: TargetTable, settings: Mapping[str, Any], words: CodeBook
-) -> HornExtractor:
-    """The extractor of a run with these settings."""
-    from hornbook.extractor import HornExtractor
-
-    return HornExtractor(
-        black_box,
-        table.target,
-        form=settings["form"],
-        max_literals=settings["max_literals"],
-        n_samples=settings["samples"],
-        random_state=settings["seed"],
-        code_book=words,
-    )
+def describe_candidate(candidate: Candidate) -> str:
+    """The form, size and fidelity of a candidate, as progress."""
+    fidelity = f"{100 * candidate.fidelity.estimate:.1f} % of samples"
+    return f"{candidate.form} with {candidate.literals} literals: {fidelity}"
 
 
 def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:

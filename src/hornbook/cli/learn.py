@@ -2,151 +2,293 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
-from enum import StrEnum
-from importlib import resources
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
 
-from hornbook.cli.app import JsonOption, app, read_theory
-from hornbook.errors import HornbookError
+from hornbook.cli.app import app
+from hornbook.cli.inputs import describe_requests, open_table, refuse_endpoint_proof
+from hornbook.cli.known_theory import Learner, Policy, learn_known
+from hornbook.cli.options import (
+    MODEL_SECONDS,
+    AboveOption,
+    CodeBookOption,
+    CsvOption,
+    EncodingOption,
+    ForceOption,
+    GroupsOption,
+    JsonOption,
+    ModelSecondsOption,
+    OutputOption,
+    PositiveOption,
+    ProofOption,
+    ProofSecondsOption,
+    SeedOption,
+    TargetOption,
+    TrustOption,
+)
+from hornbook.cli.output import RESUME, Interrupted, emit, emit_json, progress, summarise_run
+from hornbook.deadline import Stopwatch
+from hornbook.errors import HornbookError, ModelError
 
 if TYPE_CHECKING:
-    from hornbook.logic import HornTheory
-    from hornbook.queries import Step, Trace
+    from hornbook.code_book import CodeBook
+    from hornbook.extraction import Extraction
+    from hornbook.proof import Certificates, Prover
+    from hornbook.queries import QuerySubject
+    from hornbook.runs import NewRun, TargetTable
 
-
-class Algorithm(StrEnum):
-    """Exact query learners."""
-
-    LRN_STAR = "lrn-star"
-    HORN1 = "horn1"
-
-
-class Policy(StrEnum):
-    """How the perfect teacher chooses counterexamples."""
-
-    VIOLATED = "violated"
-    INFLATED = "inflated"
-    ADVERSARIAL = "adversarial"
+NETWORK_FILE = "model.safetensors"
+"""The name of a network over variables in the run folder."""
 
 
 @app.command()
 def learn(
-    target: Annotated[
-        Path | None, typer.Argument(help="The theory to learn, one rule per line; default: an example.")
+    context: typer.Context,
+    source: Annotated[
+        str | None, typer.Argument(help="A theory, one rule a line; with --model or --train a table.")
     ] = None,
-    algorithm: Annotated[Algorithm, typer.Option(help="The learning algorithm.")] = Algorithm.LRN_STAR,
+    target: TargetOption = None,
+    model: Annotated[str | None, typer.Option(help="The model file, such as model.onnx, or its URL.")] = None,
+    train: Annotated[
+        bool, typer.Option("--train", help="Train a network on the variables of the table instead.")
+    ] = False,
+    judge: Annotated[
+        bool, typer.Option("--judge", help="The model accepts or rejects whole rows, target included.")
+    ] = False,
+    learner: Annotated[
+        Learner | None,
+        typer.Option(help="prime for any model (default); lrn_star as in the paper (default of a theory)."),
+    ] = None,
+    output: OutputOption = None,
+    groups: GroupsOption = None,
+    positive: PositiveOption = None,
+    above: AboveOption = None,
+    max_rules: Annotated[int, typer.Option(min=1, help="Maximum number of rules (prime only).")] = 100,
+    max_queries: Annotated[int, typer.Option(min=0, help="Maximum number of equivalence queries.")] = 100,
+    sample_size: Annotated[
+        str, typer.Option(help="Samples of an equivalence query: angluin, paper, vapnik or a number.")
+    ] = "angluin",
+    epsilon: Annotated[float, typer.Option(help="Tolerated disagreement.")] = 0.05,
+    delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
+    max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
+    csv: CsvOption = None,
+    code_book: CodeBookOption = None,
+    encoding: EncodingOption = None,
+    trust_pickle: TrustOption = False,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    proof: ProofOption = False,
+    proof_seconds: ProofSecondsOption = 60.0,
+    proof_total: Annotated[
+        float | None, typer.Option(help="Time limit of all proofs together in seconds.")
+    ] = None,
     counterexamples: Annotated[
-        Policy, typer.Option(help="How the teacher chooses counterexamples (lrn-star only).")
+        Policy, typer.Option(help="How the teacher of a theory chooses counterexamples (lrn_star only).")
     ] = Policy.VIOLATED,
     shrink: Annotated[
-        bool, typer.Option(help="Reduce counterexamples to minimal ones first (lrn-star only).")
+        bool, typer.Option(help="Of a theory: reduce counterexamples to minimal ones first (lrn_star only).")
     ] = True,
     background: Annotated[
-        Path | None, typer.Option(help="Rules known from the start; the target must entail them.")
+        Path | None, typer.Option(help="Of a theory: rules known from the start, which it must entail.")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the teacher.")] = 0,
+    seed: SeedOption = 0,
+    force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Learn a known theory exactly, by queries to a perfect teacher: a demonstration of the algorithm.
+    """Learn a Horn theory by membership and equivalence queries: a known one exactly, or one about a model.
+
+    A model reads the 0/1 variables that hornbook makes of the columns, or the columns themselves: then it is
+    asked about values observed in each bin. Run the same command again to resume an interrupted run.
 
     Examples:
-      hornbook learn
-
       hornbook learn target.horn --counterexamples inflated
 
-      hornbook random --variables 50 --rules 20 | hornbook learn /dev/stdin --json
+      hornbook learn patients.csv --target survives --model judge.onnx --judge --encoding half -o run/
+
+      hornbook learn patients.csv --target survives --model judge.onnx --judge --learner lrn_star
+
+      hornbook learn hcc-synthetic --train --max-queries 50 --proof -o run/
 
     """
-    from hornbook.logic import UNICODE, rule_text
-    from hornbook.queries import (
-        Cached,
-        Counted,
-        PerfectTeacher,
-        Trace,
-        by_groups,
-        horn1,
-        lrn_star,
-        shrink_by_halves,
-    )
-    from hornbook.randomness import Purpose, generator
+    if model is None and not train:
+        if any((target, output, judge, groups, positive, above is not None, code_book, encoding, proof)):
+            raise HornbookError("give either --model FILE or --train, which trains a model on the table")
+        learn_known(source, learner or Learner.LRN_STAR, counterexamples, shrink, background, seed, as_json)
+        return
+    if source is None:
+        raise HornbookError("name a table: a file with rows like those that the model reads, or a dataset")
+    if train and judge:
+        raise HornbookError("--train trains a classifier; give a judge with --model")
+    if groups is not None and judge:
+        raise HornbookError("no rows of a judge are held out; leave out --groups")
+    if proof:
+        refuse_endpoint_proof(model)
+    from hornbook.code_book_source import read_code_book
+    from hornbook.models import limit_model_seconds
+    from hornbook.runs import NewRun, describe_code_book
+    from hornbook.statistics import check_tolerances
 
-    theory = read_theory(target) if target else _example()
-    known = read_theory(background, like=theory) if background else None
-    if known is not None:
-        for rule in theory.unentailed(known):
-            raise HornbookError(
-                f"{background}: {rule_text(theory.vocabulary, rule, UNICODE)} does not follow from the target"
-            )
-    policy = "total" if algorithm is Algorithm.HORN1 else counterexamples.value
-    teacher = PerfectTeacher(theory, policy, generator(seed, Purpose.TEACHER_COUNTEREXAMPLES))
-    counted = Counted(teacher.member)
-    member = Cached(counted)
-    if algorithm is Algorithm.HORN1:
-        steps = horn1(theory.vocabulary, member, teacher.equivalent, background=known)
-    else:
-        steps = lrn_star(
-            theory.vocabulary,
-            member,
-            teacher.equivalent,
-            background=known,
-            rhs=by_groups,
-            shrink=shrink_by_halves if shrink else None,
-        )
-    trace = Trace()
-    for step in _show_steps(steps, trace):
-        trace.record(step, counted.questions)
-    learned = step.hypothesis.minimise()
-    result = {
-        "learned": learned.to_text().splitlines(),
-        "equivalent": learned.equivalent(theory),
-        "guarantee": trace.entries[-1]["guarantee"],
-        "equivalence_queries": len(trace.entries),
-        "membership_queries": counted.questions,
-        "seconds": trace.seconds,
+    check_tolerances(epsilon, delta)
+    context.with_resource(limit_model_seconds(model_seconds))
+    table = open_table(context, source, target, positive, above, csv, model, train, output, groups)
+    settings = {
+        "judge": judge,
+        "learner": (learner or Learner.PRIME).value,
+        "max_rules": max_rules,
+        "max_queries": max_queries,
+        "sample_size": int(sample_size) if sample_size.isdigit() else sample_size,
+        "epsilon": epsilon,
+        "delta": delta,
+        "max_seconds": max_seconds,
+        "encoding": encoding,
+        "seed": seed,
+        "code_book": describe_code_book(code_book),
     }
+    words = read_code_book(code_book, table.frame_of(settings))
+    if model is None:
+        about, black_box = _train(table, settings, words)
+    else:
+        about, black_box = _load(model, table, settings, trust_pickle, output)
+    clock, subject = Stopwatch(), table.bind_queries(black_box, settings, words)
+    # before the run begins, so that a model of which nothing can be proved is refused at once
+    prover = subject.bound.prover(proof_seconds) if proof else None
+    limits = {"seconds": proof_seconds, "total": proof_total} if proof else None
+    run = NewRun.start(table, about, settings, output, force, proof=limits)
+    if train and output is not None:
+        black_box.save(output / NETWORK_FILE)
+    file = output and output / NETWORK_FILE if model is None else Path(model)
+    learn_about(replace(run, clock=clock), subject, prover, file, as_json)
+
+
+def learn_about(
+    run: NewRun, subject: QuerySubject, prover: Prover | None, model: Path | None, as_json: bool
+) -> None:
+    """Learn a theory about a model, prove its rules with a prover, save and print the result.
+
+    `model` is its file, which certificates name.
+    """
+    from hornbook.queries import INTERRUPTED, MODEL_FAILED
+    from hornbook.runs import learn_as_set
+    from hornbook.runs.folder import TRACE_FILE
+
+    settings, folder = run.config["settings"], run.folder
+    with progress("asking the model", settings["max_queries"]) as show:
+        extraction = learn_as_set(
+            subject,
+            settings,
+            folder and folder / TRACE_FILE,
+            lambda entry: show(_describe_entry(entry)),
+            run.clock,
+        )
+    reason = extraction.stop_reason
+    certificates = None
+    if prover is not None and not reason.startswith(MODEL_FAILED):
+        certificates = _prove(prover, extraction, folder, model, run.config["proof"]["total"])
+    extraction = run.add_provenance(extraction)
+    run.save(extraction, certificates)
     if as_json:
-        print(json.dumps(result, ensure_ascii=False))
-        return
-    print(learned)
-    print(
-        f"# {len(learned)} rules, {result['equivalence_queries']} equivalence and "
-        f"{result['membership_queries']} membership queries, {result['seconds']:.3f} s"
-    )
-    print(f"# {step.answer}")
-    print(f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}")
+        proofs = {} if certificates is None else {"proofs": _proof_objects(certificates)}
+        emit_json({**run.to_object(extraction), **proofs})
+    else:
+        proof_lines = [] if certificates is None else _proof_lines(certificates)
+        requests = describe_requests(subject.bound.predictor)
+        details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests, f"stopped: {reason}"]
+        emit("\n".join([*proof_lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)]))
+    where = "" if folder is None else f"the result so far is in {folder}; "
+    if reason == INTERRUPTED:
+        raise Interrupted(f"{where}{RESUME}")
+    if reason.startswith(MODEL_FAILED):
+        raise ModelError(f"{reason.removeprefix(f'{MODEL_FAILED}: ')}; {where}{RESUME}")
 
 
-def _example() -> HornTheory:
-    from hornbook.logic import HornTheory
-
-    return HornTheory.parse(resources.files("hornbook").joinpath("theories/animals.horn").read_text("utf-8"))
-
-
-def _show_steps(steps: Iterator[Step], trace: Trace) -> Iterator[Step]:
-    """Pass the steps on, and show the growing hypothesis on a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield from steps
-        return
-    with Live(console=console, transient=True, auto_refresh=False) as live:
-        for step in steps:
-            yield step
-            live.update(_view(step, trace), refresh=True)
+def _describe_entry(entry: dict[str, Any]) -> str:
+    """An entry of the trace, as progress."""
+    return f"query {entry['query']}: {entry['rules']} rules, {entry['membership_queries']:,} questions"
 
 
-def _view(step: Step, trace: Trace) -> Table:
+def _load(
+    source: str, table: TargetTable, settings: Mapping[str, Any], trust_pickle: bool, folder: Path | None
+) -> tuple[dict[str, Any], Any]:
+    """Load a model: what is known about it, and the model; a folder keeps the answers of an endpoint."""
+    from hornbook.models import load_model
+    from hornbook.runs import describe_model, encode_judge
+
+    loaded = load_model(source, trust_pickle, folder)
+    predictor = encode_judge(loaded, settings["encoding"], source, table.frame_of(settings))
+    return describe_model(source, predictor), predictor
+
+
+def _train(table: TargetTable, settings: Mapping[str, Any], words: CodeBook) -> tuple[dict[str, Any], Any]:
+    """Train a network on the variables of the rows that the run will use; also what is known about it."""
+    from hornbook.errors import library
+    from hornbook.queries import Binariser
+    from hornbook.runs import describe_network
+    from hornbook.tables import binary_label, split_rows
+
+    library("torch", "torch")
+    library("safetensors", "torch")  # before the training, which takes longer
+    from hornbook.queries import train_classifier
+
+    assert table.labels is not None
+    frame, seed = table.features, settings["seed"]
+    used, _ = split_rows(frame, seed, groups=table.groups)
+    binariser = Binariser(dual=True, kinds=table.kinds_of(frame, words)).fit(frame.iloc[used])
+    _, classes = binary_label(table.labels)
+    with progress("training a network"):
+        trained = train_classifier(binariser.batch(frame), classes.to_numpy() == 1, seed)
+    return describe_network(trained, NETWORK_FILE), trained.network
+
+
+def _prove(
+    prover: Prover, extraction: Extraction, folder: Path | None, model: Path | None, total: float | None
+) -> Certificates:
+    """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
+    from hornbook.runs import prove_theory
+
+    rules = extraction.theory.rules
+    try:
+        with progress("proving rules", len(rules)) as show:
+            return prove_theory(
+                prover, rules, folder, model, total, lambda number: show(f"rule {number} of {len(rules)}")
+            )
+    except KeyboardInterrupt:
+        raise Interrupted(RESUME) from None
+
+
+def _proof_lines(certificates: Certificates) -> list[str]:
+    """The verdict on each rule, as comments: what holds comes first."""
     from hornbook.logic import UNICODE, rule_text
 
-    title = f"equivalence query {len(trace.entries)}, {trace.membership_queries} membership queries"
-    table = Table(title=title, show_header=False, title_justify="left")
-    for rule in step.hypothesis.rules[-12:]:
-        table.add_row(rule_text(step.hypothesis.vocabulary, rule, UNICODE))
-    return table
+    vocabulary = certificates.prover.vocabulary
+    decided = certificates.by_rule.values()
+    lines = []
+    for each in sorted(decided, key=lambda each: each.verdict.status != "proved"):
+        lines.append(f"# {rule_text(vocabulary, each.rule, UNICODE)}: {each.verdict}")
+        if each.repair is not None:
+            prime = "no condition can be dropped" if each.repair.is_prime else "perhaps not the shortest"
+            repaired = rule_text(vocabulary, each.repair.rule, UNICODE)
+            lines.append(f"#   holds for every input ({prime}): {repaired}")
+    return lines
+
+
+def _proof_objects(certificates: Certificates) -> list[dict[str, Any]]:
+    vocabulary = certificates.prover.vocabulary
+    return [each.to_object(vocabulary) for each in certificates.by_rule.values()]
+
+
+def _rule_lines(extraction: Extraction) -> list[str]:
+    """One rule a line, with its statistics in a comment; the lines can be read back as a theory."""
+    texts = [str(line) for line in str(extraction.theory).splitlines()]
+    width = max(map(len, texts), default=0)
+    lines = []
+    for text, line in zip(texts, extraction.lines, strict=False):
+        right = "" if line.precision is None else f", right on {100 * line.precision.estimate:.1f} % of these"
+        share = 100 * line.support.estimate
+        lines.append(f"{text:<{width}}  # applies to {share:.1f} % of samples{right}")
+    if len(extraction.lines) > len(texts):
+        default = extraction.explanation.lines()[-1]
+        lines.append(f"# {default.text} {default.outcome}")
+    return lines

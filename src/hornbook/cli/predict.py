@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import CsvOption, JsonOption, RunArgument, app, emit, read_row_parts
+from hornbook.cli.app import app
+from hornbook.cli.inputs import read_row_parts
+from hornbook.cli.options import CsvOption, JsonOption, RunArgument
+from hornbook.cli.output import emit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import RESUME, Interrupted, app
+from hornbook.cli.app import app
+from hornbook.cli.output import RESUME, Interrupted
 from hornbook.storage import lock_folder
 
 

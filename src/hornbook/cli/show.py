@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import RunArgument, app, emit
+from hornbook.cli.app import app
+from hornbook.cli.options import RunArgument
+from hornbook.cli.output import emit
 from hornbook.errors import HornbookError
 from hornbook.storage import write_file
 

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import (
+from hornbook.cli.app import app
+from hornbook.cli.inputs import read_pairs
+from hornbook.cli.options import (
     MODEL_SECONDS,
     JsonOption,
     ModelSecondsOption,
+    MovedModelOption,
     RunArgument,
     SeedOption,
+    SetOption,
     TrustOption,
-    app,
-    emit,
-    emit_json,
-    load_run_table,
-    progress,
-    restore_split,
 )
-from hornbook.cli.explain import read_pairs
+from hornbook.cli.output import emit, emit_json, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
-    from hornbook.reasons import Reasoner
-    from hornbook.runs import Run
+    from hornbook.models import Subject
+    from hornbook.reasons import TableReasons, Why
 
 
 @app.command()
@@ -36,10 +35,7 @@ def why(
     row: Annotated[
         int | None, typer.Option(min=0, help="The number of a row of the run's table; the first is 0.")
     ] = None,
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="A known value, column=value: a number, a word, or ? for unknown."),
-    ] = None,
+    given: SetOption = None,
     whole_table: Annotated[
         bool, typer.Option("--all", help="All rows of the table: the few reasons that cover most of them.")
     ] = False,
@@ -71,7 +67,7 @@ def why(
     picture: Annotated[
         Path | None, typer.Option("--svg", help="A file for a picture of the reason and the change.")
     ] = None,
-    model: Annotated[Path | None, typer.Option(help="The model file, if it has moved.")] = None,
+    model: MovedModelOption = None,
     trust_pickle: TrustOption = False,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     seed: SeedOption = 0,
@@ -97,7 +93,7 @@ def why(
 
     """
     from hornbook.models import limit_model_seconds
-    from hornbook.reasons import ChangeLimits, TableReasons, Why, cover_table
+    from hornbook.reasons import ChangeLimits, Reasoner, cover_table
     from hornbook.report import write_why_svg
     from hornbook.runs import Run
     from hornbook.storage import write_file
@@ -108,17 +104,22 @@ def why(
     if whole_table and (picture is not None or wished is not None or fixed or up or down):
         raise HornbookError("--all says why, and not what would change it; leave out --svg and limits")
     loaded = Run.load(run)
-    reasoner, values = _restore_reasoner(loaded, row, model, trust_pickle, seed)
-    preferred, *limits = (_read_columns(reasoner, names or []) for names in (prefer, fixed, up, down))
+    subject = replace(loaded.restore(model, trust_pickle), seed=seed)
+    preferred, *limits = (_read_columns(subject, names or []) for names in (prefer, fixed, up, down))
     answer: Why | TableReasons
     with progress("asking the model"):
         if whole_table:
             answer = cover_table(
-                reasoner, reasons or 10, share=share, prefer=preferred, proof=proof, seconds=seconds or 60.0
+                Reasoner(subject),
+                reasons or 10,
+                share=share,
+                prefer=preferred,
+                proof=proof,
+                seconds=seconds or 60.0,
             )
         else:
-            answer = reasoner.explain(
-                values | _read_values(reasoner, given or []),
+            answer = Reasoner(subject).explain(
+                _read_row(subject, row) | _read_values(subject, given or []),
                 share=share,
                 reasons=reasons or 1,
                 prefer=preferred,
@@ -128,56 +129,41 @@ def why(
                 limits=ChangeLimits(*limits),
                 wished=wished,
             )
-    if picture is not None and isinstance(answer, Why):
-        write_file(picture, write_why_svg(answer, loaded.extraction))
+            if picture is not None:
+                write_file(picture, write_why_svg(answer, loaded.extraction))
     if as_json:
         emit_json(answer)
     else:
         emit(str(answer))
 
 
-def _restore_reasoner(
-    run: Run, row: int | None, path: Path | None, trust_pickle: bool, seed: int
-) -> tuple[Reasoner, dict[str, Any]]:
-    """The model and the table of a run, ready to be asked, and the values of a row of the table."""
-    from hornbook.models import as_predictor, bind_classifier
-    from hornbook.queries import HornRules
-    from hornbook.reasons import Reasoner
-
-    extraction = run.extraction
-    if isinstance(extraction.explanation, HornRules):
-        raise HornbookError(f"{run.folder} is a run by queries; why needs one of hornbook extract")
-    table, settings = load_run_table(run), run.config["settings"]
-    frame = table.features
-    if row is not None and row >= len(frame):
+def _read_row(subject: Subject, row: int | None) -> dict[str, Any]:
+    """The values of a row of the table, by its number; none without one."""
+    frame = subject.frame
+    if row is None:
+        return {}
+    if row >= len(frame):
         raise HornbookError(f"--row {row}: the table has {len(frame)} rows, from 0 to {len(frame) - 1}")
-    model = run.load_model(path, trust_pickle)
-    if settings["encoding"] is not None:
-        model = as_predictor(model, encoding=settings["encoding"])
-    used, _ = restore_split(run, table)
-    teacher = bind_classifier(model, frame, settings["seed"], used)
-    words, classes = extraction.code_book, extraction.explanation.classes
-    values = {} if row is None else {name: frame[name].iloc[row] for name in map(str, frame.columns)}
-    return Reasoner(model, teacher, classes, words, seed), values
+    return {name: frame[name].iloc[row] for name in map(str, frame.columns)}
 
 
-def _read_columns(reasoner: Reasoner, given: list[str]) -> tuple[str, ...]:
+def _read_columns(subject: Subject, given: list[str]) -> tuple[str, ...]:
     """Columns that are named, several with commas between them."""
-    book, columns = reasoner.code_book, dict.fromkeys(map(str, reasoner.teacher.frame.columns))
+    columns = dict.fromkeys(map(str, subject.frame.columns))
     names: list[str] = []
     for text in given:
-        single = text in columns or book.find_column(text) in columns
+        single = text in columns or subject.words.find_column(text) in columns
         names += [text] if single else [name.strip() for name in text.split(",")]
     return tuple(names)
 
 
-def _read_values(reasoner: Reasoner, given: list[str]) -> dict[str, Any]:
+def _read_values(subject: Subject, given: list[str]) -> dict[str, Any]:
     """Values that are set, by the table's names of their columns."""
     from hornbook.extraction import find_column
 
-    columns = dict.fromkeys(map(str, reasoner.teacher.frame.columns))
+    columns = dict.fromkeys(map(str, subject.frame.columns))
     try:
         values = read_pairs(given).items()
-        return {find_column(name, columns, reasoner.code_book): value for name, value in values}
+        return {find_column(name, columns, subject.words): value for name, value in values}
     except HornbookError as error:
         raise HornbookError(f"--set: {error}") from None

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,7 @@ from hornbook.conditions import Condition, Missing, meet_conditions
 from hornbook.deadline import Deadline
 from hornbook.diff.result import AgreementRegion
 from hornbook.diff.samples import ModelPair, PairSamples
-from hornbook.proof import ColumnProver, Domain
+from hornbook.proof import ColumnProver, Domain, make
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.regions import fit_regions
@@ -76,10 +75,10 @@ class AgreementProver:
     known: tuple[Condition, ...]
 
     @classmethod
-    def of(cls, pair: ModelPair, models: tuple[Any, Any], table: pd.DataFrame) -> AgreementProver:
+    def of(cls, pair: ModelPair, table: pd.DataFrame) -> AgreementProver:
         """Make the provers of two models; refuse a model that the prover does not support."""
         domain = Domain.of(table)
-        provers = (ColumnProver(models[0], domain), ColumnProver(models[1], domain))
+        provers = (make(pair.old.predictor, domain), make(pair.new.predictor, domain))
         outcomes = []
         for numbers in pair.numbers:
             own = np.full(len(pair.classes), -1, np.intp)

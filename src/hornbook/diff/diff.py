@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
-from hornbook.code_book import CodeBook
-from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.code_book_source import read_code_book
 from hornbook.diff.agreement import AgreementProver, prove_agreement
 from hornbook.diff.measures import (
     AgreementFinder,
@@ -40,13 +38,13 @@ from hornbook.diff.samples import (
 )
 from hornbook.diff.switches import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
-from hornbook.models import AnswerCheck, bind_classifier, load_model
+from hornbook.models import AnswerCheck, Subject, load_model
 from hornbook.proof import Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Form
 from hornbook.surrogates.grid import Ints
-from hornbook.tables import note_units, number_units, read_frame, shuffle_units, split_rows
+from hornbook.tables import note_units, number_units, shuffle_units
 
 DIFF_SAMPLES = 16_000
 """Samples that rules are fitted to; half as many choose, and half as many measure."""
@@ -56,32 +54,25 @@ LEAST_LABELLED_ROWS = 60
 
 
 def diff(
-    old: Any,
-    new: Any,
-    X: Any,
-    target: str = "label",
+    subject: Subject,
+    other: Any,
     *,
     form: Form = "rules",
     max_literals: int = 12,
     n_samples: int = DIFF_SAMPLES,
     proof: bool = False,
     proof_seconds: float = 60.0,
-    seed: int = 0,
-    code_book: CodeBookSource = None,
-    groups: ArrayLike | None = None,
 ) -> ModelDiff:
     """Say where two models disagree, or a model and the truth: how often, and for whom.
 
     Parameters
     ----------
-    old, new
-        Fitted classifiers of any supported library, paths of model files, or what `as_predictor` made of
-        them. Each reads those columns of the table that it was trained on. The second may be the truth:
-        the labels of the rows.
-    X
-        Rows with the columns of both.
-    target
-        What the models predict: what their classes are called in words.
+    subject
+        The old model, bound to rows with the columns of both; a fifth of them is held out.
+    other
+        The new model: a fitted classifier of any supported library, the path of a model file, or what
+        `as_predictor` made of one. Each model reads those columns that it was trained on. Or the truth: the
+        labels of the rows.
     form
         `rules`, `tree`, `card`, or `auto` for the best of them.
     max_literals
@@ -90,13 +81,6 @@ def diff(
         How many samples rules are fitted to.
     proof, proof_seconds
         Whether to prove where both models say the same for every row, and how long all proofs may take.
-    seed
-        Makes the run repeatable.
-    code_book
-        The user's words for columns, values and classes.
-    groups
-        The group of each row, such as its patient: the rows of a group are all held out, or none. Without
-        groups equal rows are kept together.
 
     Examples
     --------
@@ -105,7 +89,7 @@ def diff(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> old = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
     >>> new = DecisionTreeClassifier(max_depth=1).fit(X[["petal length (cm)"]], y == 2)
-    >>> result = diff(old, new, X, "virginica", n_samples=2000)
+    >>> result = diff(Subject.bind(old, X, target="virginica"), new, n_samples=2000)
     >>> print(result.explanation)
     if petal length (cm) > 4.7 and old says = not virginica: old not virginica, new virginica
     otherwise: the same
@@ -113,44 +97,35 @@ def diff(
     """
     if n_samples < 1:
         raise HornbookError(f"models are compared on at least one sample; got n_samples={n_samples}")
-    frame = read_frame(X)
-    words = read_code_book(code_book, frame)
-    search = DiffSearch(target, form, max_literals, seed, words, groups)
-    if isinstance(new, pd.Series | np.ndarray | list | tuple):
+    search = DiffSearch(subject, form, max_literals)
+    if isinstance(other, pd.Series | np.ndarray | list | tuple):
         if proof:
             raise HornbookError("proofs are about two models; the truth about other rows is not known")
-        return search.compare_with_truth(_load(old), pd.Series(new), frame)
-    return search.compare_models(_load(old), _load(new), frame, n_samples, proof_seconds if proof else 0.0)
-
-
-def _load(model: Any) -> Any:
-    return load_model(model) if isinstance(model, str | Path) else model
+        return search.compare_with_truth(pd.Series(other))
+    other = load_model(other) if isinstance(other, str | Path) else other
+    return search.compare_models(other, n_samples, proof_seconds if proof else 0.0)
 
 
 @dataclass(frozen=True)
 class DiffSearch:
-    """How differences are looked for: what is predicted, form and size of the result, seed, words, groups."""
+    """How differences from a bound model are looked for: form and size of the result."""
 
-    target: str
+    subject: Subject
     form: Form
     max_literals: int
-    seed: int
-    code_book: CodeBook
-    groups: ArrayLike | None = None
 
-    def compare_models(
-        self, old: Any, new: Any, frame: pd.DataFrame, n_samples: int, proof_seconds: float
-    ) -> ModelDiff:
+    def compare_models(self, new: Any, n_samples: int, proof_seconds: float) -> ModelDiff:
         """Compare two models on rows and samples, and prove where they agree, if there is time for it."""
-        seed = self.seed
-        used, held_out = split_rows(frame, seed, groups=self.groups)
-        units = number_units(frame, self.groups)
-        pair = pair_models(old, new, frame.iloc[used], self.target, seed, self.code_book)
+        subject = self.subject.hold_out()
+        frame, held_out, seed, code_book = subject.frame, subject.kept_back, subject.seed, subject.words
+        used = np.delete(np.arange(len(frame)), held_out)
+        units = number_units(frame, subject.groups)
+        pair = pair_models(subject, new)
         checks = {
             f"the {side} model": AnswerCheck.start(teacher.labels, teacher.frame)
             for side, teacher in (("old", pair.old), ("new", pair.new))
         }
-        prover = AgreementProver.of(pair, (old, new), frame) if proof_seconds else None
+        prover = AgreementProver.of(pair, frame) if proof_seconds else None
         samples, sampler = GuidedSampler.start(pair).draw_rounds(
             n_samples, generator(seed, Purpose.LEARNING_SAMPLES)
         )
@@ -159,7 +134,7 @@ class DiffSearch:
             replace(pair.answer(frame.iloc[rows].reset_index(drop=True)), units=units[rows])
             for rows in (used, held_out)
         )
-        words = read_code_book(self.code_book, used_rows.frame)
+        words = read_code_book(code_book, used_rows.frame)
         switches = ClassSwitches.of(samples.join([used_rows]), pair.classes, ("old", "new"))
         chosen = search_switches(
             samples,
@@ -200,17 +175,17 @@ class DiffSearch:
                 pair,
                 prover,
                 used_rows.join([unseen]),
-                self.code_book,
+                code_book,
                 proof_seconds,
                 generator(seed, Purpose.PROOF_STARTS),
             )
             notes = [Domain.of(frame).describe()]
-        notes += note_units(frame, held_out, self.groups)
+        notes += subject.describe_units()
         notes += [note for name, check in checks.items() for note in check.describe_changes(name)]
         said = switches.number(unseen.old, unseen.new)
         return ModelDiff(
             sides=("old", "new"),
-            target=self.target,
+            target=subject.target,
             classes=pair.classes,
             unseen_rows=unseen.measure(unseen.differs),
             samples=figures.share,
@@ -228,8 +203,10 @@ class DiffSearch:
             notes=tuple(notes),
         )
 
-    def compare_with_truth(self, model: Any, truth: pd.Series[Any], frame: pd.DataFrame) -> ModelDiff:
+    def compare_with_truth(self, truth: pd.Series[Any]) -> ModelDiff:
         """Compare a model with the labels of rows: half of the rows choose, the others measure."""
+        subject = self.subject
+        frame, seed, code_book = subject.frame, subject.seed, subject.words
         if len(truth) != len(frame):
             raise HornbookError(
                 f"there are {len(frame)} rows and {len(truth)} labels; give each row its label"
@@ -239,19 +216,19 @@ class DiffSearch:
             raise HornbookError(
                 f"errors are looked for in at least {LEAST_LABELLED_ROWS} rows; {known.sum()} have a label"
             )
-        units = number_units(frame, self.groups)
+        units = number_units(frame, subject.groups)
         rows = np.flatnonzero(known)
-        places = shuffle_units(units[rows], self.seed)
+        places = shuffle_units(units[rows], seed)
         count = places.max() + 1
         unseen_rows, choosing, fitting = (
             rows[(low <= places) & (places < high)]
             for low, high in pairwise((0, count // 2, count // 2 + count // 6, count))
         )
-        teacher = bind_classifier(model, frame.iloc[np.concatenate([choosing, fitting])], self.seed)
+        teacher = subject.teacher.bind_rows(frame.iloc[np.concatenate([choosing, fitting])], seed)
         check = AnswerCheck.start(teacher.labels, teacher.frame)
         labels = truth[known].unique().tolist()
-        joint, numbers = match_classes(teacher.classes, sorted(labels, key=str), self.code_book)
-        classes = self.code_book.name_classes(self.target, joint)
+        joint, numbers = match_classes(teacher.classes, sorted(labels, key=str), code_book)
+        classes = code_book.name_classes(subject.target, joint)
         column = name_answers(frame, "model")
         place = dict(zip(sorted(labels, key=str), numbers[1].tolist(), strict=True))
 
@@ -264,7 +241,7 @@ class DiffSearch:
 
         unseen, fresh, samples = answer(unseen_rows), answer(choosing), answer(fitting)
         used = samples.join([fresh])
-        words = read_code_book(self.code_book, used.frame)
+        words = read_code_book(code_book, used.frame)
         switches = ClassSwitches.of(used, classes, ("model", "truth"))
         chosen = search_switches(
             samples,
@@ -296,7 +273,7 @@ class DiffSearch:
         left_out = f"{(~known).sum():,} rows have no label and were left out"
         return ModelDiff(
             sides=("model", "truth"),
-            target=self.target,
+            target=subject.target,
             classes=classes,
             unseen_rows=unseen.measure(unseen.differs),
             samples=None,
@@ -312,7 +289,7 @@ class DiffSearch:
             missing_values=teacher.describe(),
             notes=(
                 *([] if known.all() else [left_out]),
-                *note_units(frame, unseen_rows, self.groups),
+                *note_units(frame, unseen_rows, subject.groups),
                 *check.describe_changes(),
             ),
         )

@@ -28,7 +28,7 @@ import pandas as pd
 from hornbook.code_book import EMPTY_BOOK, CodeBook, spell_key
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher, bind_classifier
+from hornbook.models import ClassifierTeacher, Subject, bind_classifier
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Floats, Ints
 from hornbook.tables import replace_columns
@@ -104,20 +104,13 @@ class ModelPair:
         return [teacher.measure_leads(rows) for teacher in (self.old, self.new)]
 
 
-def pair_models(
-    old: Any, new: Any, frame: pd.DataFrame, target: str, seed: int, code_book: CodeBook = EMPTY_BOOK
-) -> ModelPair:
-    """Bind two models to the same rows. Each reads those columns that it was trained on."""
-    teachers = [bind_classifier(model, frame, seed) for model in (old, new)]
-    classes, numbers = match_classes(teachers[0].classes, teachers[1].classes, code_book)
-    names = code_book.name_classes(target, classes)
-    return ModelPair(
-        teachers[0],
-        teachers[1],
-        names,
-        numbers,
-        name_answers(frame, "old"),
-    )
+def pair_models(subject: Subject, new: Any) -> ModelPair:
+    """Bind another model to the rows of a subject. Each reads those columns that it was trained on."""
+    old = subject.teacher
+    teacher = bind_classifier(new, old.frame, subject.seed)
+    classes, numbers = match_classes(old.classes, teacher.classes, subject.words)
+    names = subject.words.name_classes(subject.target, classes)
+    return ModelPair(old, teacher, names, numbers, name_answers(old.frame, "old"))
 
 
 def name_answers(frame: pd.DataFrame, side: str) -> str:

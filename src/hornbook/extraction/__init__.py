@@ -12,6 +12,7 @@ from hornbook.extraction.given_values import (
     read_given_rows,
     read_values,
 )
+from hornbook.extraction.learning import describe_learning, learn_theory
 from hornbook.extraction.result import (
     ColumnSummary,
     Difference,
@@ -29,8 +30,10 @@ __all__ = [
     "FrontierPoint",
     "LineStatistics",
     "UnseenPopulation",
+    "describe_learning",
     "explain",
     "find_column",
+    "learn_theory",
     "list_differences",
     "measure_fidelity",
     "measure_lines",

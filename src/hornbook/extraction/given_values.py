@@ -30,12 +30,12 @@ def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, 
 
     Examples
     --------
-    >>> from hornbook import HornExtractor
+    >>> from hornbook import Explainer
     >>> rows = pd.DataFrame({"age": range(20, 80), "sex": [1, 2] * 30})
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> model = DecisionTreeClassifier().fit(rows, rows.age > 50)
     >>> book = {"columns": {"sex": {"levels": {1: "male", 2: "female"}}}}
-    >>> extraction = HornExtractor(model, n_samples=500, random_state=0, code_book=book).fit(rows).extraction_
+    >>> extraction = Explainer(model, rows, code_book=book).extract(n_samples=500)
     >>> read_values(extraction, {"sex": "female", "age": "61"})
     {'sex': 2, 'age': 61.0}
     >>> read_values(extraction, {"sex": "other"})

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole
+from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole, list_values
 from hornbook.conditions import Value
 from hornbook.errors import HornbookError
-from hornbook.explanations import CompiledExplanation, Explanation, GroupFidelity
+from hornbook.explanations import (
+    CompiledExplanation,
+    Decision,
+    Explanation,
+    GroupFidelity,
+    explain_row,
+)
 from hornbook.extraction.fidelity import Fidelity
+from hornbook.lazy import load_lazily
 from hornbook.logic import HornTheory
-from hornbook.queries import Guarantee
+from hornbook.queries import Conclusion, Estimated, Guarantee, HornRules
 from hornbook.schema import also_writes, read_object, write_json, write_object
 from hornbook.statistics import Share
-from hornbook.storage import parse_json
+from hornbook.storage import parse_json, write_file
+from hornbook.tables import as_frame, read_frame
+
+_upper = load_lazily(
+    "hornbook",
+    {
+        "exports": ["write_explanation"],
+        "extraction.given_values": ["name_values", "read_facts", "read_values"],
+        "report": ["to_html", "to_notebook"],
+        "runs": ["save_extraction"],
+    },
+)
+"""What an extraction opens of the packages above it, each when it is asked for."""
 
 FORMAT = 2
 """The version of the JSON form."""
@@ -202,6 +223,101 @@ class Extraction:
             raise HornbookError("there are not as many classes as the explanation has")
         if len(self.lines) != len(self.explanation.lines()):
             raise HornbookError("there are not as many statistics as the explanation has lines")
+
+    def __str__(self) -> str:
+        fidelity = f"fidelity to the model {self.fidelity}"
+        comments = [fidelity, *self.notes, f"stopped: {self.stop_reason}"]
+        return "\n".join([str(self.explanation), *(f"# {comment}" for comment in comments)])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row as the explanation decides, by the model's own names of classes.
+
+        The rows have the columns of the table, or at least those that the explanation speaks of.
+        """
+        given, frame = as_frame(X), read_frame(X)
+        if given is None or not all(isinstance(name, str) for name in given.columns):
+            if frame.shape[1] != len(self.columns):
+                raise HornbookError(
+                    f"a row has {len(self.columns)} values, one a column; got {frame.shape[1]}"
+                )
+            frame = frame.set_axis(self._column_names, axis=1)
+        for name in self.explanation.columns:
+            if name not in frame:
+                raise HornbookError(
+                    f"the rows have no column {name!r}; they have {list_values(frame.columns)}"
+                )
+        predicted: NDArray[Any] = np.array(self.classes)[self.explanation.decide(frame)]
+        return predicted
+
+    def explain(self, row: Any) -> Decision | Conclusion:
+        """Why the explanation decides as it does about one row, and the smallest change that would change it.
+
+        Parameters
+        ----------
+        row
+            A series, a list, a frame of one row, or a mapping of some columns to values: the others
+            are missing. Values are the table's own, as text too, or names of the code book; None
+            and `?` stand for a missing one.
+
+        """
+        values = _upper("name_values")(row, self._column_names)
+        explanation = self.explanation
+        if isinstance(explanation, HornRules):
+            return explanation.conclude(_upper("read_facts")(self, values))
+        return explain_row(
+            explanation, dict.fromkeys(self._column_names) | _upper("read_values")(self, values)
+        )
+
+    def choose(self, literals: int) -> Extraction:
+        """The extraction with the best explanation of at most so many literals; see `frontier`.
+
+        Which groups and rows it decides otherwise is known of the first choice only, and left out.
+        """
+        points = [point for point in self.frontier if point.explanation is not None]
+        if not points:
+            raise HornbookError(
+                "of rules by queries only the sizes on the way are kept; learn with max_rules="
+            )
+        within = [point for point in points if point.literals <= literals]
+        if not within:
+            raise HornbookError(
+                f"the shortest explanation has {points[0].literals} literals to read; got literals={literals}"
+            )
+        best = max(within, key=lambda point: point.literals)
+        assert best.explanation is not None
+        guarantee = self.guarantee
+        if isinstance(guarantee, Estimated):
+            guarantee = replace(guarantee, disagreement=best.fidelity.share.complement())
+        return replace(
+            self,
+            explanation=best.explanation,
+            fidelity=best.fidelity,
+            guarantee=guarantee,
+            lines=best.lines,
+            groups=(),
+            differences=(),
+        )
+
+    def report(self, path: str | Path, cases: Sequence[Any] = ()) -> None:
+        """Write the report, one HTML page; it shows why the model decides some cases so, as `why` said."""
+        write_file(Path(path), _upper("to_html")(self, cases))
+
+    def save(self, folder: str | Path) -> None:
+        """Save the extraction and its report in a folder; `hornbook.load` reads it."""
+        _upper("save_extraction")(Path(folder), self)
+
+    def export(self, form: str, path: str | Path) -> None:
+        """Write the explanation in another format: `sql`, `python`, `prolog`, `pmml` or `xlsx`."""
+        write_file(Path(path), _upper("write_explanation")(self.explanation, form, self.target))
+
+    def _repr_html_(self) -> str:
+        """The explanation in a notebook."""
+        html: str = _upper("to_notebook")(self)
+        return html
+
+    @cached_property
+    def _column_names(self) -> list[str]:
+        return [column.name for column in self.columns]
 
     @property
     def code_book(self) -> CodeBook:

@@ -15,14 +15,13 @@ import numpy as np
 
 from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import (
-    SAMPLING_CHUNK,
     Closed,
     Counted,
     Counterexample,
     Distribution,
-    Equivalence,
     Guarantee,
     Membership,
+    NegativeSampling,
     Net,
     Shrink,
     Unknown,
@@ -129,7 +128,7 @@ def run_lrn_star(
     background = HornTheory.background(vocabulary)
     counted = Counted(member)
     asked = 0
-    search = simulate_equivalence(counted, distribution, size, rng)
+    search = NegativeSampling(counted, distribution, lambda _: size, rng)
 
     def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
         nonlocal asked
@@ -156,22 +155,3 @@ def run_lrn_star(
 def _never_replace(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) -> bool:
     """Take every meet for closed, so that no meet replaces an antecedent."""
     return True
-
-
-def simulate_equivalence(
-    member: Membership, distribution: Distribution, size: int, rng: np.random.Generator
-) -> Equivalence:
-    """Simulate the paper's equivalence query: return the first of `size` samples that only the model rejects.
-
-    Samples that only the hypothesis rejects are skipped: LRN* has no use for them.
-    """
-
-    def equivalent(hypothesis: HornTheory) -> Counterexample | Unknown:
-        for start in range(0, size, SAMPLING_CHUNK):
-            batch = distribution.draw(min(SAMPLING_CHUNK, size - start), rng)
-            missed = np.flatnonzero(hypothesis.satisfied_by(batch) & ~member(batch))
-            if len(missed):
-                return Counterexample(batch[int(missed[0])], found_by="sampling")
-        return Unknown(f"no counterexample among {size} samples")
-
-    return equivalent

@@ -225,7 +225,7 @@ def _prove_rule(prover: Prover, deadline: Deadline, rule: Rule) -> Verdict[Inter
 def read_certificates(path: Path) -> dict[str, Any]:
     """Read a certificate file as a JSON object, unverified."""
     if not path.exists():
-        raise HornbookError(f"there is no {path}; make proofs with hornbook query --proof")
+        raise HornbookError(f"there is no {path}; make proofs with hornbook learn --proof")
     content = read_json(path)
     if not isinstance(content, dict):
         raise HornbookError(f"{path} holds no proofs, or is damaged; make them anew with --proof")

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hornbook.queries.oracles import (
         SAMPLING_CHUNK,
         Chain,
+        NegativeSampling,
         PoolOracle,
         ResumableOracle,
         RuleOracle,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from hornbook.queries.reader import BinaryColumns, Reader, is_binary, to_frame
     from hornbook.queries.result import (
         DisagreementPoint,
+        Learner,
         QueryResult,
         RuleStatistics,
         Settings,
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     )
     from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
     from hornbook.queries.shrink import Shrink, shrink_by_halves, shrink_one_zero
+    from hornbook.queries.subject import QuerySubject
     from hornbook.queries.teacher import BoundModel, judge_of_table
     from hornbook.queries.trace import Trace, read_step, read_trace, step_object
     from hornbook.queries.training import TrainedClassifier, train, train_classifier
@@ -119,9 +122,11 @@ __all__ = [
     "Judge",
     "LabelOracle",
     "Labelled",
+    "Learner",
     "Literals",
     "Membership",
     "NearMisses",
+    "NegativeSampling",
     "Net",
     "NotHorn",
     "Pac",
@@ -129,6 +134,7 @@ __all__ = [
     "PoolOracle",
     "Proved",
     "QueryResult",
+    "QuerySubject",
     "Random",
     "Reader",
     "ResumableOracle",
@@ -194,7 +200,15 @@ __getattr__ = load_lazily(
         "lrn_star": ["Closed", "by_groups", "meet_query"],
         "membership": ["Budgeted", "Cached", "Checked", "Classifier", "Counted", "GroupPropagation", "Judge"],
         "network": ["MLP", "Net", "Training"],
-        "oracles": ["Chain", "PoolOracle", "ResumableOracle", "RuleOracle", "SAMPLING_CHUNK", "Sampling"],
+        "oracles": [
+            "Chain",
+            "NegativeSampling",
+            "PoolOracle",
+            "ResumableOracle",
+            "RuleOracle",
+            "SAMPLING_CHUNK",
+            "Sampling",
+        ],
         "perfect": ["PerfectTeacher"],
         "protocol": [
             "Budget",
@@ -219,9 +233,17 @@ __getattr__ = load_lazily(
             "run_together",
         ],
         "reader": ["BinaryColumns", "Reader", "is_binary", "to_frame"],
-        "result": ["DisagreementPoint", "QueryResult", "RuleStatistics", "Settings", "measure_rules"],
+        "result": [
+            "DisagreementPoint",
+            "Learner",
+            "QueryResult",
+            "RuleStatistics",
+            "Settings",
+            "measure_rules",
+        ],
         "run": ["INTERRUPTED", "MODEL_FAILED", "extract"],
         "shrink": ["Shrink", "shrink_by_halves", "shrink_one_zero"],
+        "subject": ["QuerySubject"],
         "teacher": ["BoundModel", "judge_of_table"],
         "trace": ["Trace", "read_step", "read_trace", "step_object"],
         "training": ["TrainedClassifier", "train", "train_classifier"],

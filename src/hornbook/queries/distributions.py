@@ -371,6 +371,44 @@ class Rows(DrawnInBlocks):
 
 
 @dataclass(frozen=True)
+class Complete:
+    """Items of a distribution whose unknown values become 1 or 0 by a fair coin; in a group they become 0.
+
+    Examples
+    --------
+    >>> distribution = Complete(Random(Vocabulary(["fever", "cough"])))
+    >>> bool(np.isnan(distribution.draw(100, np.random.default_rng(0)).to_array()).any())
+    False
+
+    """
+
+    items: Distribution
+    groups: Groups = ()
+    kind: ClassVar[str] = "complete"
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The variables, none of which has a dual."""
+        return self.items.vocabulary
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """Independent complete interpretations."""
+        values = self.items.draw(size, rng).to_array()
+        coins = rng.random(values.shape) < 0.5
+        for group in self.groups:
+            coins[:, list(group)] = False
+        return Batch.from_array(np.where(np.isnan(values), coins, values), self.vocabulary)
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return f"{self.items.describe()}; unknown values drawn at random"
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {"kind": self.kind, "items": self.items.settings()}
+
+
+@dataclass(frozen=True)
 class Labelled(DrawnInBlocks):
     """Items of a distribution over features, each with a label that is true or false by a fair coin.
 

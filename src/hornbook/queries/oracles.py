@@ -136,6 +136,50 @@ class Sampling:
             yield self.queries, start // SAMPLING_CHUNK, min(SAMPLING_CHUNK, size - start)
 
 
+class NegativeSampling:
+    """The paper's equivalence query: the first sample that only the teacher rejects.
+
+    Samples that only the hypothesis rejects are skipped: LRN* has no use for them. So finding none is no
+    guarantee.
+
+    Parameters
+    ----------
+    member
+        The teacher.
+    distribution
+        Where samples come from.
+    size
+        The number of samples of the query with this number.
+    rng
+        The source of randomness.
+
+    """
+
+    def __init__(
+        self,
+        member: Membership,
+        distribution: Distribution,
+        size: Callable[[int], int],
+        rng: np.random.Generator,
+    ) -> None:
+        self.member = member
+        self.distribution = distribution
+        self.size = size
+        self.rng = rng
+        self.queries = 0
+
+    def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
+        """The first such sample, or that there was none."""
+        self.queries += 1
+        size = self.size(self.queries)
+        for start in range(0, size, SAMPLING_CHUNK):
+            batch = self.distribution.draw(min(SAMPLING_CHUNK, size - start), self.rng)
+            missed = np.flatnonzero(hypothesis.satisfied_by(batch) & ~self.member(batch))
+            if len(missed):
+                return Counterexample(batch[int(missed[0])], found_by="sampling")
+        return Unknown(f"no counterexample among {size} samples")
+
+
 def first_counterexample_index(differs: Bools, accepted: Bools) -> int:
     """The index of the first negative counterexample, or of the first positive one if there is none."""
     missing = differs & ~accepted

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,14 +116,21 @@ The rule oracle is asked only when the pool has nothing: its questions are decis
 """
 
 
+Learner: TypeAlias = Literal["prime", "lrn_star", "horn1"]
+"""Our own learner for any model; LRN* as the paper prints it; HORN1, from complete interpretations."""
+
+
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a run of the query learner.
+    """Settings of a run of a query learner.
 
     Parameters
     ----------
     budget
         Limits on queries and time.
+    learner
+        `prime`, `lrn_star` or `horn1`. Only the first has a pool, tries, shares of oracles, and limits on the
+        number and precision of rules.
     size, epsilon, delta
         How many samples an equivalence query draws, see `hornbook.statistics.sample_size`.
     min_precision
@@ -150,6 +157,7 @@ class Settings:
     """
 
     budget: Budget = Budget(equivalence_queries=100)  # noqa: RUF009 (frozen)
+    learner: Learner = "prime"
     size: str | int = "paper"
     epsilon: float = 0.1
     delta: float = 0.1
@@ -163,6 +171,8 @@ class Settings:
     seed: int = 0
 
     def __post_init__(self) -> None:
+        if self.learner not in get_args(Learner):
+            raise HornbookError(f"a learner is one of {', '.join(get_args(Learner))}; got {self.learner!r}")
         if not 0 < self.min_precision <= 1:
             raise HornbookError(f"min_precision is above 0 and at most 1; got {self.min_precision}")
         for name, least in (

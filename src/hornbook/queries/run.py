@@ -11,22 +11,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.errors import ModelError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, violation
 from hornbook.models import AnswerCheck
 from hornbook.queries.coherence import CoherenceReport, measure_coherence
-from hornbook.queries.distributions import Distribution
+from hornbook.queries.distributions import Complete, Distribution
+from hornbook.queries.horn1 import horn1
 from hornbook.queries.literals import Groups
+from hornbook.queries.lrn_star import lrn_star
 from hornbook.queries.membership import Budgeted, Checked
-from hornbook.queries.oracles import SAMPLING_CHUNK, Chain, PoolOracle, ResumableOracle, RuleOracle, Sampling
+from hornbook.queries.oracles import (
+    SAMPLING_CHUNK,
+    Chain,
+    NegativeSampling,
+    PoolOracle,
+    ResumableOracle,
+    RuleOracle,
+    Sampling,
+)
 from hornbook.queries.pool import Pool
 from hornbook.queries.prime import HypothesisUpdater, Margin, prime
 from hornbook.queries.protocol import (
     BudgetExhausted,
     Change,
     Counterexample,
+    Equivalence,
     Estimated,
     Guarantee,
+    IncoherentTeacher,
     Membership,
     Step,
     Unknown,
@@ -42,7 +54,7 @@ from hornbook.queries.result import (
 )
 from hornbook.queries.trace import Trace, read_step
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share
+from hornbook.statistics import Share, sample_size
 from hornbook.storage import lock_folder
 
 COHERENCE_COMPLETIONS = 16
@@ -163,6 +175,8 @@ class QueryRun:
             return reason
         except BudgetExhausted as limit:
             return str(limit)
+        except IncoherentTeacher as contradiction:
+            return f"stopped: {contradiction}"
         except KeyboardInterrupt:
             return INTERRUPTED
         except ModelError as error:
@@ -321,11 +335,66 @@ class QueryRun:
         return tuple(
             replace(
                 found,
-                found_by=self.found_by[found.rule],
+                found_by=self.found_by.get(found.rule),
                 entailed_by_model=self.entailed_by_model.get(found.rule),
             )
             for found in measured
         )
+
+
+class PrintedRun(QueryRun):
+    """A run of LRN* or HORN1 as they are printed; a budget ends it after the last change.
+
+    LRN* takes every counterexample for a negative one, for the teacher need not be Horn. HORN1 stops at the
+    first answer that no Horn teacher gives.
+    """
+
+    def _run_steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
+        settings, samples = self.settings, self.samples
+        vocabulary = samples.distribution.vocabulary
+        self.held_out = samples.draw_labelled(settings.evaluation, Purpose.RULE_STATISTICS)
+        if settings.learner == "horn1":
+            self.search: Equivalence = self._sample_both_ways()
+            steps = horn1(vocabulary, self.member, self._equivalent, background=self.background)
+        else:
+            self.coherence = samples.measure_coherence(settings.coherence, self.pool.groups)
+            self.search = NegativeSampling(
+                self.member, samples.distribution, self._size, generator(settings.seed, Purpose.EQUIVALENCE)
+            )
+            steps = lrn_star(
+                vocabulary, self.member, self._equivalent, background=self.background, strict=False
+            )
+        answer: Counterexample | Guarantee = Unknown("nothing was asked")
+        for step in steps:
+            answer = step.answer
+            self.trace.record(step, self.asked.asked)
+            self._record_outcome(step)
+            if watch is not None:
+                watch(step, self.trace)
+        assert not isinstance(answer, Counterexample)
+        if not isinstance(answer, Unknown):
+            self.guarantee = answer
+        return answer.reason if isinstance(answer, Unknown) else "equivalent"
+
+    def _equivalent(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
+        """A counterexample, or that there is none or no budget for another one."""
+        limit = self._exhausted_limit()
+        return self.search(hypothesis) if limit is None else Unknown(limit)
+
+    def _sample_both_ways(self) -> Sampling:
+        settings = self.settings
+        return Sampling(
+            self.member,
+            self.samples.distribution,
+            settings.size,
+            epsilon=settings.epsilon,
+            delta=settings.delta,
+            seed=settings.seed,
+        )
+
+    def _size(self, query: int) -> int:
+        settings, variables = self.settings, len(self.samples.distribution.vocabulary)
+        return sample_size(settings.size, variables, settings.epsilon, settings.delta, query)
 
 
 def extract(
@@ -382,8 +451,16 @@ def extract(
     ('equivalent', 0)
 
     """
+    if settings.learner == "horn1":
+        if distribution.vocabulary.has_duals:
+            raise HornbookError(
+                "HORN1 learns from complete interpretations of variables without duals: give it a judge, and "
+                "no columns of negations"
+            )
+        distribution = Complete(distribution, groups)
+    kind = QueryRun if settings.learner == "prime" else PrintedRun
     with nullcontext() if trace is None else lock_folder(trace.parent):
-        run = QueryRun(
+        run = kind(
             member,
             distribution,
             settings,

@@ -91,10 +91,15 @@ def judge_teacher(
     *,
     groups: Groups = (),
     seed: int = 0,
+    distribution: Distribution | None = None,
 ) -> QueryTeacher:
-    """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`."""
+    """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`.
+
+    Samples come from the rows, or from another distribution.
+    """
     predictor.check(rows.vocabulary)
-    return _make_teacher(Judge(predictor), perturbed_rows(rows, groups), Rows(rows), groups, seed)
+    drawn = distribution or perturbed_rows(rows, groups)
+    return _make_teacher(Judge(predictor), drawn, Rows(rows), groups, seed)
 
 
 def classifier_teacher(
@@ -204,6 +209,8 @@ class BoundModel:
         The name of the label that a classifier decides; None for a judge of whole interpretations.
     seed
         Decides completions and the values that bins are represented by.
+    distribution
+        Where the interpretations of a judge come from, if not from the table.
 
     """
 
@@ -212,6 +219,7 @@ class BoundModel:
     frame: pd.DataFrame
     label: str | None
     seed: int = 0
+    distribution: Distribution | None = None
 
     @cached_property
     def reads_columns(self) -> bool:
@@ -248,7 +256,9 @@ class BoundModel:
         """The model as a teacher about variables and label."""
         groups = self.reader.groups
         if self.label is None:
-            return judge_teacher(self.predictor, self.rows, groups=groups, seed=self.seed)
+            return judge_teacher(
+                self.predictor, self.rows, groups=groups, seed=self.seed, distribution=self.distribution
+            )
         return classifier_teacher(
             self.variable_model, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
         )

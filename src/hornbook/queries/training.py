@@ -1,4 +1,4 @@
-"""Training of one network, and the classifier that `hornbook query --train` trains.
+"""Training of one network, and the classifier that `hornbook learn --train` trains.
 
 The paper's batched search (`hornbook.paper`) gives the same networks, apart from rounding.
 """

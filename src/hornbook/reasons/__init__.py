@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hornbook.reasons.change_space import ChangeLimits
-from hornbook.reasons.changes import ChangedValue, ChangeFinder, Changes, RowChange, find_changes
-from hornbook.reasons.reasoner import Reasoner, why
+from hornbook.reasons.changes import ChangedValue, ChangeFinder, Changes, RowChange
+from hornbook.reasons.reasoner import Reasoner
 from hornbook.reasons.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
-from hornbook.reasons.table import CoveringReason, TableReasons, cover_table, why_table
+from hornbook.reasons.table import CoveringReason, TableReasons, cover_table
 
 __all__ = [
     "ChangeFinder",
@@ -22,7 +22,4 @@ __all__ = [
     "TableReasons",
     "Why",
     "cover_table",
-    "find_changes",
-    "why",
-    "why_table",
 ]

@@ -19,13 +19,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import CodeBook
-from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.extraction import read_given_row
 from hornbook.extraction.result import plain_value
-from hornbook.models import ClassifierTeacher, bind_classifier
-from hornbook.proof import ColumnProver, Domain
+from hornbook.models import ClassifierTeacher, Subject
+from hornbook.proof import ColumnProver, Domain, make
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, Grade, run_searches
 from hornbook.reasons.change_space import (
     DISTANCE_WORDS,
@@ -36,7 +35,7 @@ from hornbook.reasons.change_space import (
     measure_distances,
 )
 from hornbook.schema import also_writes
-from hornbook.tables import read_frame, replace_columns
+from hornbook.tables import replace_columns
 
 MAX_ASKED_ROWS = 50_000
 """Rows that the model is asked about in the search for changes of one row."""
@@ -151,88 +150,44 @@ class Changes:
             yield f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})"
 
 
-def find_changes(
-    model: Any,
-    row: Any,
-    X: Any,
-    target: str = "label",
-    *,
-    wished: Any = None,
-    count: int = 1,
-    limits: ChangeLimits = NO_LIMITS,
-    max_rows: int = MAX_ASKED_ROWS,
-    proof_seconds: float = CHANGE_PROOF_SECONDS,
-    seed: int = 0,
-    code_book: CodeBookSource = None,
-) -> Changes:
-    """The fewest columns of a row, and the smallest change of them, with which a model decides otherwise.
-
-    Parameters
-    ----------
-    model
-        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
-        made of one.
-    row
-        A series, a list, a frame of one row, or a mapping of some columns to values: the others are
-        missing.
-    X
-        Rows as the model reads them.
-    target
-        What the model predicts: what its classes are called in words.
-    wished
-        The class that the model should decide for, as the model or in words; any other by default.
-    count
-        How many changes of different columns are wanted.
-    limits
-        Columns that may not change, or only in one direction.
-    max_rows
-        The most rows that the model is asked about.
-    proof_seconds
-        Time limit of the proofs that no change of fewer columns does; 0 for none.
-    seed
-        Decides which rows complete others for a model that takes no missing values.
-    code_book
-        The user's words for columns, values and classes.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
-    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
-    >>> print(find_changes(model, rows.iloc[0], rows, "good"))
-    with income 10 → 80 it would be good
-    >>> print(find_changes(model, rows.iloc[0], rows, "good", limits=ChangeLimits(fixed=("income",))))
-    no change was found that would turn the decision; no change of one column does (proved)
-
-    """
-    frame = read_frame(X)
-    book = read_code_book(code_book, frame)
-    teacher = bind_classifier(model, frame, seed)
-    finder = ChangeFinder(model, teacher, book.name_classes(target, teacher.classes), book)
-    return finder.find(row, limits, wished, count=count, max_rows=max_rows, proof_seconds=proof_seconds)
-
-
 @dataclass(frozen=True, eq=False)
 class ChangeFinder:
     """Finds what would change a model's decisions about rows.
 
     Parameters
     ----------
-    model
-        The model, for scores and proofs.
-    teacher
-        The model bound to the table.
-    classes
-        Its classes in words.
-    code_book
-        The user's words.
+    subject
+        The model, bound to the rows of a table.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> finder = ChangeFinder(Subject.bind(model, rows, target="good"))
+    >>> print(finder.find(rows.iloc[0]))
+    with income 10 → 80 it would be good
+    >>> print(finder.find(rows.iloc[0], limits=ChangeLimits(fixed=("income",))))
+    no change was found that would turn the decision; no change of one column does (proved)
 
     """
 
-    model: Any
-    teacher: ClassifierTeacher
-    classes: tuple[str, ...]
-    code_book: CodeBook
+    subject: Subject
+
+    @property
+    def teacher(self) -> ClassifierTeacher:
+        """The model, bound to the rows that are not held out."""
+        return self.subject.teacher
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The model's classes in words."""
+        return self.subject.classes
+
+    @property
+    def code_book(self) -> CodeBook:
+        """The user's words."""
+        return self.subject.words
 
     def find(
         self,
@@ -245,7 +200,27 @@ class ChangeFinder:
         proof_seconds: float = CHANGE_PROOF_SECONDS,
         search_seconds: float = math.inf,
     ) -> Changes:
-        """So many changes of different columns of a row, if there are; see `find_changes`."""
+        """The fewest columns of a row, and the smallest change of them, with which a model decides otherwise.
+
+        Parameters
+        ----------
+        row
+            A series, a list, a frame of one row, or a mapping of some columns to values: the others are
+            missing.
+        limits
+            Columns that may not change, or only in one direction.
+        wished
+            The class that the model should decide for, as the model or in words; any other by default.
+        count
+            How many changes of different columns are wanted.
+        max_rows
+            The most rows that the model is asked about.
+        proof_seconds
+            Time limit of the proofs that no change of fewer columns does; 0 for none.
+        search_seconds
+            Time limit of the search.
+
+        """
         if count < 1 or max_rows < 1:
             raise HornbookError(f"ask for at least one change and one row; got {count} and {max_rows}")
         frame = self.teacher.frame
@@ -337,7 +312,7 @@ class ChangeFinder:
 
     def _make_prover(self, table: pd.DataFrame) -> ColumnProver | None:
         try:
-            prover = ColumnProver(self.model, Domain.of(table))
+            prover = make(self.subject.predictor, Domain.of(table))
         except HornbookError:
             return None
         return prover if len(prover.reading.contests) == len(self.classes) else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import CodeBook
-from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.conditions import Category
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
+from hornbook.explanations import Explanation
 from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value
-from hornbook.models import AnswerCheck, ClassifierTeacher, bind_classifier, load_model
-from hornbook.proof import ColumnProver, Domain
+from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
+from hornbook.proof import ColumnProver, Domain, make
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
 from hornbook.reasons.changes import ChangeFinder
@@ -30,7 +29,6 @@ from hornbook.reasons.search import ReasonSampler, ReasonSearch
 from hornbook.reasons.sufficient_reason import Coverage, SufficientReason, Why
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Grid
-from hornbook.tables import read_frame
 
 MEASURED_SAMPLES = 2000
 """Fresh samples on which a reason is measured."""
@@ -39,63 +37,16 @@ MAX_READABLE_FACTS = 4
 """If a proved reason has more conditions, a sampled one with fewer comes before it."""
 
 
-def why(
-    model: Any,
-    row: Any,
-    X: Any,
-    target: str = "label",
-    *,
-    share: float = 0.95,
-    reasons: int = 1,
-    prefer: Sequence[str] = (),
-    proof: bool = True,
-    seconds: float = 10.0,
-    changes: int = 1,
-    limits: ChangeLimits = NO_LIMITS,
-    wished: Any = None,
-    domain: Domain | None = None,
-    seed: int = 0,
-    code_book: CodeBookSource = None,
-) -> Why:
-    """Why a model decides one row so: conditions under which it keeps its answer, and what would change it.
+@dataclass(frozen=True, eq=False)
+class Reasoner:
+    """Says why a model decides rows so.
 
     Parameters
     ----------
-    model
-        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
-        made of one.
-    row
-        A series, a list, a frame of one row, or a mapping of some columns to values: the others are
-        missing, and stay so.
-    X
-        Rows as the model reads them.
-    target
-        What the model predicts: what its classes are called in words.
-    share
-        The share of the rows that meet a reason on which the model has to keep its answer.
-    reasons
-        How many different reasons to look for.
-    prefer
-        Columns that reasons should speak of where they can.
-    proof
-        Whether to go on until a reason is proved, where the model can be read. It then holds for every
-        row of the domain; it has more conditions than one that holds for a share.
-    seconds
-        Time limit of each reason, of the search for changes, and of proofs about changes. The clock is
-        looked at between calls of the model and between questions to the prover.
-    changes
-        How many changes of the row to look for with which the model decides otherwise.
-    limits
-        Columns that may not change, or may go only up or only down.
-    wished
-        The class that changes should lead to, as the model or in words; any other by default.
+    subject
+        The model, bound to the rows of a table.
     domain
-        The rows that a proof is about. By default those within the ranges of the table's columns.
-    seed
-        Makes the answer repeatable.
-    code_book
-        The user's words for columns, values and classes: a TOML file, a mapping of its shape, or a
-        `CodeBook`.
+        The rows that proofs are about; None for those within the ranges of the table's columns.
 
     Examples
     --------
@@ -103,7 +54,8 @@ def why(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
-    >>> print(why(model, X.iloc[120], X, "virginica"))  # doctest: +NORMALIZE_WHITESPACE
+    >>> reasoner = Reasoner(Subject.bind(model, X, target="virginica", hold_out=False))
+    >>> print(reasoner.explain(X.iloc[120]))  # doctest: +NORMALIZE_WHITESPACE
     virginica, because petal length (cm) > 4.97
     proved: whatever the other values are, the model says virginica; no condition can go
     46 of 150 rows meet this; the model says virginica for 46 of them
@@ -111,52 +63,24 @@ def why(
     one column does (proved)
 
     """
-    if isinstance(model, str | Path):
-        model = load_model(model)
-    frame = read_frame(X)
-    words = read_code_book(code_book, frame)
-    teacher = bind_classifier(model, frame, seed)
-    reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed, domain)
-    return reasoner.explain(
-        row,
-        share=share,
-        reasons=reasons,
-        prefer=prefer,
-        proof=proof,
-        seconds=seconds,
-        changes=changes,
-        limits=limits,
-        wished=wished,
-    )
 
-
-@dataclass(frozen=True, eq=False)
-class Reasoner:
-    """Says why a model decides rows so.
-
-    Parameters
-    ----------
-    model
-        The model.
-    teacher
-        The model, bound to a table.
-    classes
-        Its classes in words.
-    code_book
-        The user's words.
-    seed
-        Makes answers repeatable.
-    domain
-        The rows that proofs are about; None for those within the ranges of the table's columns.
-
-    """
-
-    model: Any
-    teacher: ClassifierTeacher
-    classes: tuple[str, ...]
-    code_book: CodeBook
-    seed: int = 0
+    subject: Subject
     domain: Domain | None = None
+
+    @property
+    def teacher(self) -> ClassifierTeacher:
+        """The model, bound to the rows that are not held out."""
+        return self.subject.teacher
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The model's classes in words."""
+        return self.subject.classes
+
+    @property
+    def code_book(self) -> CodeBook:
+        """The user's words."""
+        return self.subject.words
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -191,10 +115,34 @@ class Reasoner:
         wished: Any = None,
         ask_again: bool = True,
     ) -> Why:
-        """Why the model decides one row so; the parameters are those of `why`.
+        """Why the model decides one row so: when it keeps its answer, and what would change it.
 
-        Some questions are asked again at the end, to notice a model that changes its answers; `ask_again`
-        leaves that out where the caller does it.
+        Parameters
+        ----------
+        row
+            A series, a list, a frame of one row, or a mapping of some columns to values: the others are
+            missing, and stay so.
+        share
+            The share of the rows that meet a reason on which the model has to keep its answer.
+        reasons
+            How many different reasons to look for.
+        prefer
+            Columns that reasons should speak of where they can.
+        proof
+            Whether to go on until a reason is proved, where the model can be read. It then holds for every
+            row of the domain; it has more conditions than one that holds for a share.
+        seconds
+            Time limit of each reason, of the search for changes, and of proofs about changes. The clock is
+            looked at between calls of the model and between questions to the prover.
+        changes
+            How many changes of the row to look for with which the model decides otherwise.
+        limits
+            Columns that may not change, or may go only up or only down.
+        wished
+            The class that changes should lead to, as the model or in words; any other by default.
+        ask_again
+            Whether to ask some questions again at the end, to notice a model that changes its answers.
+
         """
         if not 0 < share < 1:
             raise HornbookError(f"a share is between 0 and 1, both excluded; got share={share}")
@@ -227,7 +175,16 @@ class Reasoner:
 
     @cached_property
     def _finder(self) -> ChangeFinder:
-        return ChangeFinder(self.model, self.teacher, self.classes, self.code_book)
+        return ChangeFinder(self.subject)
+
+    def explain_cases(self, explanation: Explanation, count: int) -> list[Why]:
+        """Why the model decides so many rows so: some that the explanation decides otherwise, and others."""
+        frame, labels = self.teacher.frame, self.teacher.labels(self.teacher.frame)
+        different = np.flatnonzero(explanation.decide(frame) != labels).tolist()
+        by_class = [np.flatnonzero(labels == number).tolist() for number in range(len(self.classes))]
+        others = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
+        rows = list(dict.fromkeys([*different[: count // 2], *others]))[:count]
+        return [self.explain(frame.iloc[[row]], ask_again=False) for row in rows]
 
     def _list_reasons(
         self, row: pd.DataFrame, outcome: int, asked: ReasonSettings
@@ -265,7 +222,7 @@ class Reasoner:
             asked.preferred,
             banned,
             deadline,
-            generator(self.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
+            generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
         body = search.find_body()
         if not asked.proof:
@@ -291,7 +248,7 @@ class Reasoner:
         return self._make_prover(self.domain or Domain.of(self.teacher.frame))
 
     def _make_prover(self, domain: Domain) -> ColumnProver:
-        prover = ColumnProver(self.model, domain)
+        prover = make(self.subject.predictor, domain)
         if len(prover.reading.contests) != len(self.classes):
             raise HornbookError("the prover tells another number of classes apart than the model has")
         return prover
@@ -314,7 +271,7 @@ class Reasoner:
     ) -> SufficientReason:
         """The reason with its share of fresh samples, and the rows of the table that it covers."""
         conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
-        rng = generator(self.seed, Purpose.REASON_MEASUREMENT, conditions.row_number, number)
+        rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT, conditions.row_number, number)
         (fresh,) = sampler.label([sampler.draw(body, MEASURED_SAMPLES, rng)])
         within = self.domain is None  # samples of the table may be outside of a given domain
         if within and proved.level != "sampled" and not fresh.alike.all():

@@ -11,21 +11,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.conditions import meet_conditions
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
-from hornbook.models import AnswerCheck, bind_classifier, load_model
+from hornbook.models import AnswerCheck
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.reasoner import Reasoner
 from hornbook.reasons.sufficient_reason import SufficientReason
-from hornbook.tables import read_frame
 
 REASON_SECONDS = 10.0
 """Time limit of a single reason."""
@@ -106,46 +103,31 @@ class TableReasons:
         return "\n".join([*lines, *self.notes])
 
 
-def why_table(
-    model: Any,
-    X: Any,
-    target: str = "label",
-    *,
-    max_reasons: int = 10,
-    share: float = 0.95,
-    prefer: Sequence[str] = (),
-    proof: bool = True,
-    seconds: float = 60.0,
-    seed: int = 0,
-    code_book: CodeBookSource = None,
+def cover_table(
+    reasoner: Reasoner, max_reasons: int = 10, *, seconds: float = 60.0, **asked: Any
 ) -> TableReasons:
     """Why a model decides the rows of a table so: the few reasons that cover most of them.
 
     Parameters
     ----------
-    model
-        A fitted classifier of any supported library, the path of a model file, or what `as_predictor`
-        made of one.
-    X
-        Rows as the model reads them.
-    target
-        What the model predicts: what its classes are called in words.
+    reasoner
+        The model, bound to the rows.
     max_reasons
         The most reasons that are named.
-    share, prefer, proof, code_book
-        As for `why`.
     seconds
         Time limit of the search; rows that it is not enough for remain.
-    seed
-        Makes the answer repeatable.
+    asked
+        What `Reasoner.explain` takes: `share`, `prefer` and `proof`.
 
     Examples
     --------
+    >>> from hornbook.models import Subject
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
-    >>> print(why_table(model, X, "virginica", max_reasons=2))
+    >>> subject = Subject.bind(model, X, target="virginica", hold_out=False)
+    >>> print(cover_table(Reasoner(subject), max_reasons=2))
     not virginica: 98 of 150 rows
       98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (proved, minimal)
     virginica: 52 of 150 rows
@@ -154,19 +136,6 @@ def why_table(
     these rows remain: 70, 121, 123, 126, 127, 138
 
     """
-    if isinstance(model, str | Path):
-        model = load_model(model)
-    frame = read_frame(X)
-    words = read_code_book(code_book, frame)
-    teacher = bind_classifier(model, frame, seed)
-    reasoner = Reasoner(model, teacher, words.name_classes(target, teacher.classes), words, seed)
-    return cover_table(reasoner, max_reasons, share=share, prefer=prefer, proof=proof, seconds=seconds)
-
-
-def cover_table(
-    reasoner: Reasoner, max_reasons: int = 10, *, seconds: float = 60.0, **asked: Any
-) -> TableReasons:
-    """The few reasons that cover most rows of a reasoner's table; `asked` is what `explain` takes."""
     if seconds <= 0 or max_reasons < 1:
         raise HornbookError(
             f"at least one reason is looked for, in some time; got max_reasons={max_reasons}, "
@@ -177,7 +146,7 @@ def cover_table(
     labels = reasoner.teacher.labels(frame)
     found: list[tuple[int, SufficientReason, Bools]] = []
     covered = np.zeros(len(frame), np.bool_)
-    for row in generator(reasoner.seed, Purpose.TABLE_REASONS).permutation(len(frame)).tolist():
+    for row in generator(reasoner.subject.seed, Purpose.TABLE_REASONS).permutation(len(frame)).tolist():
         if covered[row]:
             continue
         if deadline.passed:

@@ -210,11 +210,11 @@ def to_text(extraction: Extraction) -> str:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from hornbook import HornExtractor
+    >>> from hornbook import Explainer
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
-    >>> extractor = HornExtractor(model, "virginica", random_state=0).fit(X)
-    >>> print(to_text(extractor.extraction_))  # doctest: +ELLIPSIS
+    >>> extraction = Explainer(model, X, target="virginica").extract()
+    >>> print(to_text(extraction))  # doctest: +ELLIPSIS
     What DecisionTreeClassifier says about virginica
     A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows; always ...
     <BLANKLINE>

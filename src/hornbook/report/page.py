@@ -58,10 +58,10 @@ def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from hornbook import HornExtractor
+    >>> from hornbook import Explainer
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=1).fit(X, y == 2)
-    >>> to_html(HornExtractor(model, "virginica", random_state=0).fit(X).extraction_).splitlines()[0]
+    >>> to_html(Explainer(model, X, target="virginica").extract()).splitlines()[0]
     '<!DOCTYPE html>'
 
     """

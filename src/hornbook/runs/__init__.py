@@ -1,8 +1,9 @@
-"""Saved runs: the run folder, its proofs, and comparisons with trees."""
+"""Saved runs: the run folder, how a run is made and made again, its proofs, and comparisons with trees."""
 
 from hornbook.runs.comparison import ComparisonRow, compare_rules_with_trees, compare_with_trees
 from hornbook.runs.folder import (
     Run,
+    add_guarantees,
     library_versions,
     load,
     metrics_object,
@@ -12,30 +13,62 @@ from hornbook.runs.folder import (
     save_run,
     start_run,
 )
+from hornbook.runs.inputs import (
+    TargetTable,
+    describe_code_book,
+    describe_file,
+    describe_model,
+    describe_network,
+    encode_judge,
+    encode_model,
+    find_endpoint,
+    load_target_table,
+    read_row_file,
+    read_table_file,
+    read_test_rows,
+)
+from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
 from hornbook.runs.proving import (
     prove_and_repair,
     prove_lines,
+    prove_theory,
     refuse_unprovable,
     refuse_unprovable_form,
 )
 from hornbook.runs.seal import file_checksum, find_broken_seals, list_unsealed, read_seal, write_seal
-from hornbook.runs.verification import MadeAgain, verify_run
+from hornbook.runs.verification import verify_folder
 
 __all__ = [
     "ComparisonRow",
-    "MadeAgain",
+    "NewRun",
     "Run",
+    "TargetTable",
+    "add_guarantees",
     "compare_rules_with_trees",
     "compare_with_trees",
+    "describe_code_book",
+    "describe_file",
+    "describe_model",
+    "describe_network",
+    "encode_judge",
+    "encode_model",
+    "explain_as_set",
     "file_checksum",
     "find_broken_seals",
+    "find_endpoint",
+    "learn_as_set",
     "library_versions",
     "list_unsealed",
     "load",
+    "load_target_table",
     "metrics_object",
     "prove_and_repair",
     "prove_lines",
+    "prove_theory",
+    "read_row_file",
     "read_seal",
+    "read_table_file",
+    "read_test_rows",
     "refuse_unprovable",
     "refuse_unprovable_form",
     "result_files",
@@ -43,6 +76,6 @@ __all__ = [
     "save_extraction",
     "save_run",
     "start_run",
-    "verify_run",
+    "verify_folder",
     "write_seal",
 ]

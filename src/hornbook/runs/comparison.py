@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from hornbook.baselines import decision_tree, hoeffding_tree
 from hornbook.explanations import Explanation
-from hornbook.models import ClassifierTeacher
+from hornbook.models import Subject
 from hornbook.queries import BoundModel, Budget, HornRules
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.tables import number_units
 
 TREE_SIZES = (2, 4, 8, 16, 32, 64)
 """Numbers of questions of the trees that are compared."""
@@ -38,11 +39,10 @@ class ComparisonRow:
 
 def compare_with_trees(
     explanation: Explanation,
-    teacher: ClassifierTeacher,
-    unseen: pd.DataFrame,
-    units: NDArray[np.intp],
+    subject: Subject,
     size: int,
     seed: int,
+    rows: pd.DataFrame | None = None,
 ) -> Iterator[ComparisonRow]:
     """Measure an explanation and trees of several sizes on the same unseen rows and fresh samples.
 
@@ -50,20 +50,20 @@ def compare_with_trees(
     ----------
     explanation
         The explanation.
-    teacher
-        The model, bound to the rows that the explanation was made from.
-    unseen
-        The other rows.
-    units
-        For each of them the number of what it belongs to: of its group, or of the rows that equal it.
+    subject
+        The model, bound to the table that the explanation was made from.
     size
         The number of samples that trees are fitted to, and of those that all are measured on.
     seed
         Decides the samples.
+    rows
+        Other rows to measure on than those that are held out.
 
     """
     from sklearn.tree import DecisionTreeClassifier
 
+    teacher = subject.teacher
+    unseen, units = (subject.held_out, subject.held_out_units) if rows is None else (rows, number_units(rows))
     training, fresh = (
         teacher.sample(size, generator(seed, purpose))
         for purpose in (Purpose.PEER_TRAINING, Purpose.PEER_EVALUATION)

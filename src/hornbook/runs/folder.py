@@ -18,15 +18,17 @@ from pathlib import Path
 from typing import Any
 
 import hornbook
+from hornbook.code_book import CodeBook
 from hornbook.diff import ModelDiff
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
-from hornbook.models import load_model
+from hornbook.models import Subject, load_model
 from hornbook.proof import PROOFS_FILE, Certificates
-from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, HornRules
+from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, HornRules, QuerySubject
 from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html
+from hornbook.runs.inputs import TargetTable, encode_judge, encode_model, is_trained, load_target_table
 from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
 from hornbook.schema import write_json
 from hornbook.storage import lock_folder, read_json, read_text, write_file
@@ -139,6 +141,63 @@ class Run:
         if not isinstance(about, dict) or not isinstance(about.get("path"), str):
             raise HornbookError(f"{self.folder / CONFIG_FILE} does not say where the model is")
         return given or self.folder / about["path"]  # an absolute path stays as it is
+
+    @property
+    def is_by_queries(self) -> bool:
+        """Whether it learned a theory by queries, and not an explanation of another form."""
+        return "judge" in self.config.get("settings", {})
+
+    def restore(self, model: Path | None = None, trust_pickle: bool = False) -> Subject:
+        """The run's model, bound again to the run's table with its words; refuse what has changed."""
+        table = self.load_table()
+        if self.is_by_queries:
+            raise HornbookError(f"{self.folder} is a run by queries; this needs one of hornbook extract")
+        return self.bind(table, self.load_model(model, trust_pickle))
+
+    def restore_queries(self, model: Path | None = None, trust_pickle: bool = False) -> QuerySubject:
+        """As `restore`, of a run by queries: the model, bound again to the variables of the table."""
+        return self.bind_queries(self.load_table(), self.load_model(model, trust_pickle))
+
+    def bind(self, table: TargetTable, model: Any, words: CodeBook | None = None) -> Subject:
+        """Bind a loaded model to a loaded table as the run did, by default with the run's words."""
+        settings, about = self.config["settings"], self.config["model"]
+        if not is_trained(about):
+            model = encode_model(model, settings["encoding"], about.get("url") or about["path"])
+        if (test := self.config["data"].get("test")) is not None:
+            table = table.with_test_rows(test)
+        return table.bind(model, settings, words or self.extraction.code_book)
+
+    def bind_queries(self, table: TargetTable, model: Any, words: CodeBook | None = None) -> QuerySubject:
+        """As `bind`, of a run by queries."""
+        settings, about = self.config["settings"], self.config["model"]
+        source, rows = about.get("url") or about["path"], table.frame_of(settings)
+        judge = encode_judge(model, settings["encoding"], source, rows)
+        return table.bind_queries(judge, settings, words or self.extraction.code_book)
+
+    def load_table(self, changed: bool = False) -> TargetTable:
+        """Load the run's table; refuse one that is another now, unless it may have `changed`."""
+        if "data" not in self.config:
+            raise HornbookError(
+                f"{self.folder} was saved from Python and does not say where its table and its model are; "
+                "this needs a run of hornbook extract or hornbook learn"
+            )
+        data = self.config["data"]
+        table = load_target_table(
+            data["source"], data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
+        )
+        if not changed and table.table.checksum() != data["sha256"]:
+            raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
+        return table
+
+    def find_test_file(self) -> Path | None:
+        """The file of the run's test rows, if it has one; refuse one that has changed."""
+        given = self.config["data"].get("test")
+        if given is None:
+            return None
+        path = Path(given["path"])
+        if not path.exists() or file_checksum(path) != given["sha256"]:
+            raise HornbookError(f"{path} is not what it was when the run was made; give rows by --test FILE")
+        return path
 
     def load_model(self, path: Path | None = None, trust_pickle: bool = False) -> Any:
         """Load the run's model from a file, by default its own, or from its URL; refuse one that has changed.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import pandas as pd
 
@@ -13,13 +13,16 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
+from hornbook.models import Subject
 from hornbook.proof import (
     PROOF_SECONDS,
+    PROOFS_FILE,
     Certificate,
     Certificates,
-    ColumnProver,
     Domain,
+    Prover,
     Verdict,
+    make,
     prove_explanation,
     prove_rules,
     repair_rule,
@@ -51,26 +54,59 @@ def prove_and_repair(
                 yield mended
 
 
-def prove_lines(
-    extraction: Extraction, model: Any, frame: pd.DataFrame, seconds: float = PROOF_SECONDS
-) -> Extraction:
+def prove_theory(
+    prover: Prover,
+    rules: Sequence[Rule],
+    folder: Path | None = None,
+    model: Path | None = None,
+    total: float | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> Certificates:
+    """Prove, refute and repair rules; what was proved before an interrupt is kept.
+
+    Parameters
+    ----------
+    prover
+        The prover of the model.
+    rules
+        The rules.
+    folder
+        Where certificates are written as they are found; an interrupt goes on to the caller then.
+    model
+        The model's file, for the certificates.
+    total
+        Time limit of all proofs together in seconds.
+    watch
+        Is called with the number of rules decided so far.
+
+    """
+    certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
+    try:
+        for number, _ in enumerate(prove_and_repair(certificates, rules, total=total), 1):
+            if watch is not None:
+                watch(min(number, len(rules)))
+    except KeyboardInterrupt:
+        if folder is not None:
+            raise
+    return certificates
+
+
+def prove_lines(extraction: Extraction, subject: Subject, seconds: float = PROOF_SECONDS) -> Extraction:
     """The extraction, with what was proved or refuted of each line for every row of a domain.
 
     Parameters
     ----------
     extraction
         An explanation by a tree or rules.
-    model
-        The model.
-    frame
-        The table: the domain reaches from the least to the greatest value of each column.
+    subject
+        The model, bound to a table: the domain reaches from the least to the greatest value of each column.
     seconds
         Time limit of each line.
 
     """
     refuse_unprovable_form(extraction.explanation.form)
-    domain = Domain.of(frame)
-    verdicts = prove_explanation(extraction.explanation, model, domain, seconds)
+    domain = Domain.of(subject.frame)
+    verdicts = prove_explanation(extraction.explanation, subject.predictor, domain, seconds)
     return add_verdicts(
         extraction, domain, [None if each is None else line_guarantee(each) for each in verdicts]
     )
@@ -85,9 +121,9 @@ def add_verdicts(
     return replace(extraction, lines=lines, notes=(*extraction.notes, f"{domain.describe()}."))
 
 
-def refuse_unprovable(model: Any, frame: pd.DataFrame) -> None:
+def refuse_unprovable(subject: Subject) -> None:
     """Refuse, before a run begins, a model of which nothing could be proved."""
-    ColumnProver(model, Domain.of(frame))
+    make(subject.predictor, Domain.of(subject.frame))
 
 
 def refuse_unprovable_form(form: str) -> None:

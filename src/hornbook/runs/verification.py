@@ -11,12 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 
+from hornbook.code_book_source import read_code_book
 from hornbook.conditions import write_value
-from hornbook.errors import HornbookError
+from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import Extraction
 from hornbook.proof import (
     PROOFS_FILE,
@@ -32,11 +34,12 @@ from hornbook.proof import (
     verify_certificates,
 )
 from hornbook.queries import INTERRUPTED, MODEL_FAILED
-from hornbook.reasons import Why
+from hornbook.reasons import Reasoner, Why
 from hornbook.report import to_html
 from hornbook.runs.folder import (
     CONFIG_FILE,
     DECISIVE_PARTS,
+    DIFF_FILE,
     EXTRACTION_FILE,
     REPORT_FILE,
     TIMES_FILE,
@@ -47,7 +50,20 @@ from hornbook.runs.folder import (
     library_versions,
     result_files,
 )
+from hornbook.runs.inputs import (
+    TargetTable,
+    describe_file,
+    describe_model,
+    is_trained,
+    note_unused_rows,
+    read_test_rows,
+)
+from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
 from hornbook.runs.proving import add_verdicts, line_guarantee
+from hornbook.runs.seal import file_checksum, find_broken_seals, list_unsealed, read_seal
+
+PATIENCE = 1000
+"""How much more time than the run a run under a time limit gets when it is made again."""
 
 CHOSEN_BY_TIME = ("rules", "default")
 """The parts of an explanation that depend on when the clock stopped the run."""
@@ -81,6 +97,133 @@ class MadeAgain:
     trace: str | None = None
     prover: Prover | None = None
     source: Path | None = None
+
+
+def verify_folder(
+    folder: Path, model: Path | None = None, trust_pickle: bool = False, seconds: float = 120.0
+) -> Iterator[Finding]:
+    """Verify a run: whether its files are as it left them, and whether it can be made again.
+
+    Parameters
+    ----------
+    folder
+        The run folder; nothing is written there.
+    model
+        The model file, if it has moved.
+    trust_pickle
+        Whether to load a pickle, which can run any code.
+    seconds
+        Time limit of each proof.
+
+    """
+    sealed = read_seal(folder)
+    if broken := list(find_broken_seals(folder, sealed)):
+        yield from broken
+        return
+    yield Finding(str(folder), True, f"{len(sealed)} files are as the run left them")
+    yield from list_unsealed(folder, sealed)
+    if DIFF_FILE in sealed:
+        yield Finding(DIFF_FILE, None, "a comparison of models is not made again; nothing was verified")
+        return
+    try:
+        run = Run.load(folder)
+    except HornbookError as error:  # although it was sealed so
+        yield Finding(str(folder), False, str(error))
+        return
+    if "data" not in run.config:
+        yield from _verify_files_alone(run, sealed)
+        return
+    refuse_unfinished(run)
+    loaded = None
+    try:
+        table, about = run.load_table(changed=True), run.config["model"]
+        source = about.get("url") or str(run.find_model(model))
+        if changed := list(_find_changed_inputs(run, table, source)):
+            yield from changed
+            return
+        yield Finding(about["name"], True, "the model of the run")
+        yield Finding(table.table.name, True, "the table of the run")
+        loaded = run.load_model(None if "url" in about else Path(source), trust_pickle)
+        yield from compare_config(run, _describe_inputs(run, table, loaded, source))
+        with TemporaryDirectory() as scratch:
+            again = make_again(run, table, loaded, source, Path(scratch) / TRACE_FILE)
+        yield from verify_run(run, again, sealed, seconds)
+    except Exception as error:  # settings that no run has can fail anywhere
+        if isinstance(error, ModelError) or (isinstance(error, HornbookError) and loaded is None):
+            raise  # model or table cannot be read
+        reason = str(error) if isinstance(error, HornbookError) else repr(error)
+        yield Finding(str(folder), False, f"it cannot be made again as it says: {reason}".partition("\n")[0])
+
+
+def _verify_files_alone(run: Run, sealed: Collection[str]) -> Iterator[Finding]:
+    """Verify a run that was saved from Python: its files follow from its extraction; it proves nothing."""
+    files = result_files(run.extraction)
+    del files[EXTRACTION_FILE]
+    yield from compare_files(run, files, sealed)
+    claims = any(line.guarantee is not None for line in run.extraction.lines)
+    says = "it was saved from Python, with no path of a model or a table"
+    yield Finding(EXTRACTION_FILE, False if claims else None, says)
+
+
+def _find_changed_inputs(run: Run, table: TargetTable, source: str) -> Iterator[Finding]:
+    """A finding for each of model, table, test rows and code book that is not what it was."""
+    data, about = run.config["data"], run.config["model"]
+    files = [(Path(source), about)] if "sha256" in about else []
+    given = (data.get("test"), run.config["settings"].get("code_book"))
+    files += [(Path(each["path"]), each) for each in given if each is not None]
+    changed = [path.name for path, each in files if file_checksum(path) != each["sha256"]]
+    if table.table.checksum() != data["sha256"]:
+        changed.append(str(data["source"]))
+    for name in changed:
+        yield Finding(name, False, "it has changed since the run was made: the checksums differ")
+
+
+def _describe_inputs(run: Run, table: TargetTable, loaded: Any, source: str) -> dict[str, Any]:
+    """The parts of a configuration that say what the model and the table are, described again.
+
+    A network that the run trained, and a file that has moved, are known by their checksums alone.
+    """
+    about, test = run.config["model"], run.config["data"].get("test")
+    if test is not None:
+        table = table.with_test_rows(describe_file(Path(test["path"])))
+    parts = {"data": table.to_object(), "target": table.target}
+    if is_trained(about) or source not in (about.get("url"), about.get("path")):
+        return parts
+    return {**parts, "model": describe_model(source, loaded)}
+
+
+def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Path) -> MadeAgain:
+    """Make the run again that is in a folder; nothing is written there.
+
+    The loaded model is that of `source`, and `trace` is a file for the trace.
+    """
+    config, settings = run.config, run.config["settings"]
+    new = NewRun(config, None, tuple(note_unused_rows(table.table)))
+    book = settings["code_book"]
+    words = read_code_book(book and Path(book["path"]), table.frame_of(settings))
+    if not run.is_by_queries:
+        subject = run.bind(table, loaded, words)
+        if (test := config["data"].get("test")) is not None:
+            rows = read_test_rows(Path(test["path"]), table.features, config["data"]["csv"])
+            subject = subject.with_test_rows(rows)
+        extraction = explain_as_set(subject, settings)
+
+        def explain_cases() -> Sequence[Why]:
+            return Reasoner(subject).explain_cases(extraction.explanation, config.get("why", 0))
+
+        return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features, explain_cases)
+    bound = run.bind_queries(table, loaded, words)
+    if (limit := settings["max_seconds"]) is not None:
+        settings = {**settings, "max_seconds": PATIENCE * limit}
+    extraction = learn_as_set(bound, settings, trace)
+    return MadeAgain(
+        new.add_provenance(extraction),
+        bound.bound.predictor,
+        bound.frame,
+        trace=trace.read_text("utf-8"),
+        prover=None if config.get("proof") is None else bound.bound.prover(),
+        source=Path(source),
+    )
 
 
 def verify_run(run: Run, again: MadeAgain, sealed: Collection[str], seconds: float) -> Iterator[Finding]:

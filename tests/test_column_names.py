@@ -6,7 +6,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
-from hornbook.diff import diff
 
 NAMES = ["self", "index", "columns", "class"]
 
@@ -17,12 +16,12 @@ def test_every_question_takes_columns_called_self_and_index():
     labels = (rows["self"] + rows["index"] > 5).to_numpy()
     tree = DecisionTreeClassifier(max_depth=3, random_state=0).fit(rows, labels)
     boosting = HistGradientBoostingClassifier(max_iter=3, random_state=0).fit(rows, labels)
-    extractor = hb.HornExtractor(boosting, max_literals=4, n_samples=500).fit(rows)
-    assert "self" in str(extractor.explanation_)
-    assert "self" in str(hb.why(tree, rows.iloc[0], rows))
-    assert "self" in str(diff(tree, boosting, rows, n_samples=500))
+    assert "self" in str(hb.Explainer(boosting, rows).extract(max_literals=4, n_samples=500))
+    explainer = hb.Explainer(tree, rows)
+    assert "self" in str(explainer.why(rows.iloc[0]))
+    assert "self" in str(explainer.diff(boosting, n_samples=500))
     claims = "self > 4 & index > 4 -> label\nindex > 4 & self <= 0 -> label\nmore self never lowers label"
-    assert [each.broken for each in hb.check(claims, tree, rows, samples=1000)] == [False, True, False]
+    assert [each.broken for each in explainer.check(claims, samples=1000)] == [False, True, False]
 
 
 def test_rows_of_columns_that_have_numbers_for_names_are_asked_about_as_they_are():
@@ -32,8 +31,9 @@ def test_rows_of_columns_that_have_numbers_for_names_are_asked_about_as_they_are
         assert given.columns.tolist() == [10, 20, 30]
         return np.where(given[20] > 2, "high", "low")
 
-    extractor = hb.HornExtractor(model, n_samples=300, random_state=0).fit(rows)
-    assert (extractor.predict(rows) == model(rows)).all()
+    explainer = hb.Explainer(model, rows)
+    extraction = explainer.extract(n_samples=300)
+    assert (extraction.predict(rows) == model(rows)).all()
     for row in (rows.iloc[5], rows.iloc[[5]], rows.iloc[5].tolist(), {"x1": rows[20].iloc[5]}):
-        assert extractor.why(row, changes=0).outcome == model(rows)[5]
-        assert str(extractor.explain(row)).startswith(model(rows)[5])
+        assert explainer.why(row, changes=0).outcome == model(rows)[5]
+        assert str(extraction.explain(row)).startswith(model(rows)[5])

@@ -1,0 +1,105 @@
+"""What commands read: tables, models, theories, and values that are set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from hornbook.cli.output import print_remark
+from hornbook.errors import HornbookError
+from hornbook.storage import lock_folder, read_text
+
+if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help needs none of them
+    import pandas as pd
+
+    from hornbook.logic import HornTheory
+    from hornbook.runs import TargetTable
+
+
+def open_table(
+    context: typer.Context,
+    source: str,
+    target: str | None,
+    positive: str | None,
+    above: float | None,
+    csv: str | None,
+    model: str | None,
+    train: bool,
+    folder: Path | None,
+    groups: str | None = None,
+) -> TargetTable:
+    """Load the table of a run and lock its folder; refuse options that the run would fail with later."""
+    from hornbook.runs import load_target_table
+
+    if (model is None) != train:
+        raise HornbookError("give either --model FILE or --train, which trains a model on the table")
+    table = load_target_table(source, target, positive, above, csv, groups, print_remark)
+    if train and table.labels is None:
+        raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a model on")
+    if folder is not None:
+        context.with_resource(lock_folder(folder))  # until the command ends
+    return table
+
+
+def read_row_parts(path: Path, csv: str | None) -> Iterator[pd.DataFrame]:
+    """Read the rows of a file some thousand at a time, so that memory does not grow with it."""
+    from hornbook.tables import TextFormat, read_new_parts
+
+    given = TextFormat.parse(csv or "")
+    parts, text_format = read_new_parts(path, given)
+    guesses = "" if text_format is None else text_format.describe_guesses(given)
+    if guesses:
+        print_remark(f'{" ".join(path.name.split())} is read as --csv "{guesses}"')
+    return parts
+
+
+def refuse_endpoint_proof(model: str | None) -> None:
+    """Refuse to prove anything about a model that can only be asked."""
+    from hornbook.models import names_endpoint
+
+    if names_endpoint(model):
+        raise HornbookError("nothing can be proved about a model behind an endpoint: it can only be asked")
+
+
+def describe_requests(model: Any) -> list[str]:
+    """What a model behind an endpoint was asked, as a line of a summary; nothing of other models."""
+    from hornbook.runs import find_endpoint
+
+    endpoint = find_endpoint(model)
+    return [] if endpoint is None else [endpoint.describe_requests()]
+
+
+def read_pairs(given: list[str]) -> dict[str, str]:
+    """The values that were set as `column=value`, by their columns."""
+    values: dict[str, str] = {}
+    for pair in given:
+        name, sign, value = pair.rpartition("=")
+        if not sign or not name:
+            raise HornbookError(f"expected column=value, such as age=61, not {pair!r}")
+        if name in values:
+            raise HornbookError(f"{name!r} is set twice, to {values[name]!r} and to {value!r}; set it once")
+        values[name] = value
+    return values
+
+
+def read_theory(path: Path, like: HornTheory | None = None) -> HornTheory:
+    """Read a theory from a `.horn` or `.json` file, over the vocabulary of `like` if it is given."""
+    from hornbook.logic import HornTheory
+
+    text = read_text(path)
+    try:
+        if path.suffix == ".json":
+            theory = HornTheory.from_json(text)
+            theory = theory.over(like.vocabulary) if like else theory
+        else:
+            theory = HornTheory.parse(text, like.vocabulary if like else None)
+    except HornbookError as error:
+        raise HornbookError(f"{path}, {error}") from None
+    if not theory.rules:
+        raise HornbookError(
+            f"{path} holds no rules; write one rule per line, such as: horse & wings -> pegasus"
+        )
+    return theory

@@ -1,0 +1,141 @@
+"""Learning of a known theory, by `hornbook learn`: a demonstration of the algorithms."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from enum import StrEnum
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from hornbook.cli.inputs import read_theory
+from hornbook.errors import HornbookError
+
+if TYPE_CHECKING:
+    from hornbook.logic import HornTheory
+    from hornbook.queries import Step, Trace
+
+
+class Learner(StrEnum):
+    """Learners of theories."""
+
+    PRIME = "prime"
+    LRN_STAR = "lrn_star"
+    HORN1 = "horn1"
+
+
+class Policy(StrEnum):
+    """How the perfect teacher chooses counterexamples."""
+
+    VIOLATED = "violated"
+    INFLATED = "inflated"
+    ADVERSARIAL = "adversarial"
+
+
+def learn_known(
+    source: str | None,
+    learner: Learner,
+    counterexamples: Policy,
+    shrink: bool,
+    background: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Learn a known theory exactly, by queries to a perfect teacher, and print it.
+
+    Without a source it is an example; the other parameters are options of the command.
+    """
+    if learner is Learner.PRIME:
+        raise HornbookError(
+            "prime learns about models; a known theory is learned by --learner lrn_star or horn1"
+        )
+    from hornbook.logic import UNICODE, rule_text
+    from hornbook.queries import (
+        Cached,
+        Counted,
+        PerfectTeacher,
+        Trace,
+        by_groups,
+        horn1,
+        lrn_star,
+        shrink_by_halves,
+    )
+    from hornbook.randomness import Purpose, generator
+
+    theory = read_theory(Path(source)) if source else _example()
+    known = read_theory(background, like=theory) if background else None
+    if known is not None:
+        for rule in theory.unentailed(known):
+            raise HornbookError(
+                f"{background}: {rule_text(theory.vocabulary, rule, UNICODE)} does not follow from the target"
+            )
+    policy = "total" if learner is Learner.HORN1 else counterexamples.value
+    teacher = PerfectTeacher(theory, policy, generator(seed, Purpose.TEACHER_COUNTEREXAMPLES))
+    counted = Counted(teacher.member)
+    member = Cached(counted)
+    if learner is Learner.HORN1:
+        steps = horn1(theory.vocabulary, member, teacher.equivalent, background=known)
+    else:
+        steps = lrn_star(
+            theory.vocabulary,
+            member,
+            teacher.equivalent,
+            background=known,
+            rhs=by_groups,
+            shrink=shrink_by_halves if shrink else None,
+        )
+    trace = Trace()
+    for step in _show_steps(steps, trace):
+        trace.record(step, counted.questions)
+    learned = step.hypothesis.minimise()
+    result = {
+        "learned": learned.to_text().splitlines(),
+        "equivalent": learned.equivalent(theory),
+        "guarantee": trace.entries[-1]["guarantee"],
+        "equivalence_queries": len(trace.entries),
+        "membership_queries": counted.questions,
+        "seconds": trace.seconds,
+    }
+    if as_json:
+        print(json.dumps(result, ensure_ascii=False))
+        return
+    print(learned)
+    print(
+        f"# {len(learned)} rules, {result['equivalence_queries']} equivalence and "
+        f"{result['membership_queries']} membership queries, {result['seconds']:.3f} s"
+    )
+    print(f"# {step.answer}")
+    print(f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}")
+
+
+def _example() -> HornTheory:
+    from hornbook.logic import HornTheory
+
+    return HornTheory.parse(resources.files("hornbook").joinpath("theories/animals.horn").read_text("utf-8"))
+
+
+def _show_steps(steps: Iterator[Step], trace: Trace) -> Iterator[Step]:
+    """Pass the steps on, and show the growing hypothesis on a terminal."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield from steps
+        return
+    with Live(console=console, transient=True, auto_refresh=False) as live:
+        for step in steps:
+            yield step
+            live.update(_view(step, trace), refresh=True)
+
+
+def _view(step: Step, trace: Trace) -> Table:
+    from hornbook.logic import UNICODE, rule_text
+
+    title = f"equivalence query {len(trace.entries)}, {trace.membership_queries} membership queries"
+    table = Table(title=title, show_header=False, title_justify="left")
+    for rule in step.hypothesis.rules[-12:]:
+        table.add_row(rule_text(step.hypothesis.vocabulary, rule, UNICODE))
+    return table

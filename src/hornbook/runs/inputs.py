@@ -1,0 +1,290 @@
+"""What a run is made from: a table with its target, a model, and the files that its configuration names."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from hornbook.code_book import CodeBook
+from hornbook.errors import HornbookError
+from hornbook.models import Predictor, RemoteModel, Subject, as_predictor, is_url, name_model_source
+from hornbook.queries import QuerySubject
+from hornbook.runs.seal import file_checksum
+from hornbook.tables import (
+    DATASETS,
+    Kind,
+    Table,
+    TextFormat,
+    fit_columns,
+    load_dataset,
+    read_new_rows,
+    read_table,
+)
+
+if TYPE_CHECKING:
+    from hornbook.queries import TrainedClassifier
+
+MAX_TABLE_ROWS = 200_000
+"""Rows of a file that a run reads; of more rows it draws so many, uniformly."""
+
+MAX_SHOWN_NAME = 100
+"""Number of characters of a file's name that an error shows."""
+
+Remark = Callable[[str], None]
+"""Is told what was found out about a file, such as its format, in words."""
+
+
+def ignore(remark: str) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class TargetTable:
+    """A table as a run reads it.
+
+    Parameters
+    ----------
+    table
+        The whole table.
+    target
+        What the model predicts.
+    features
+        The columns without the target and the groups, as the model reads them.
+    labels
+        The target's own values; None where the table has no such column.
+    source
+        What the run was given: path or dataset, and options.
+    groups
+        The group of each row, of rows that are held out together or not at all.
+
+    """
+
+    table: Table
+    target: str
+    features: pd.DataFrame
+    labels: pd.Series[Any] | None
+    source: dict[str, Any]
+    groups: pd.Series[Any] | None = None
+
+    def kinds_of(self, frame: pd.DataFrame, code_book: CodeBook) -> dict[str, Kind]:
+        """The kinds of the columns of a frame, which are some of the table's; levels are categories."""
+        return {
+            column: "categorical" if code_book.words(column).are_categories else kind
+            for column, kind in self.table.kinds.items()
+            if column in frame
+        }
+
+    def with_test_rows(self, file: Mapping[str, Any]) -> TargetTable:
+        """The table, with the file of its test rows: name, path and checksum."""
+        return replace(self, source={**self.source, "test": dict(file)})
+
+    def to_object(self) -> dict[str, Any]:
+        """Where the table came from, and what it held, for a run's configuration."""
+        return {
+            "name": self.table.name,
+            "sha256": self.table.checksum(),
+            "describe": self.table.describe(),
+            **self.source,
+        }
+
+    def bind(
+        self,
+        model: Any,
+        settings: Mapping[str, Any],
+        words: CodeBook,
+    ) -> Subject:
+        """Bind a classifier to the rows as a run with these settings does; test rows are not read."""
+        return Subject.bind(
+            model,
+            self.features,
+            target=self.target,
+            code_book=words,
+            groups=self.groups,
+            hold_out="test" not in self.source,
+            seed=settings["seed"],
+        )
+
+    def bind_queries(self, model: Any, settings: Mapping[str, Any], words: CodeBook) -> QuerySubject:
+        """Bind a judge, or a classifier, to the variables of the rows as a run by queries does."""
+        frame = self.frame_of(settings)
+        return QuerySubject.bind(
+            model,
+            frame,
+            target=None if settings["judge"] else self.target,
+            kinds=self.kinds_of(frame, words),
+            code_book=words,
+            groups=self.groups,
+            seed=settings["seed"],
+        )
+
+    def frame_of(self, settings: Mapping[str, Any]) -> pd.DataFrame:
+        """The columns that a model is asked about: a judge about all, a classifier about the features."""
+        return self.table.frame if settings.get("judge") else self.features
+
+
+def load_target_table(
+    source: str,
+    target: str | None,
+    positive: str | None = None,
+    above: float | None = None,
+    csv: str | None = None,
+    groups: str | None = None,
+    remark: Remark = ignore,
+) -> TargetTable:
+    """Load a table from a file, or a dataset by name, and set its target and its groups apart.
+
+    `positive` and `above` make two classes of the target's values. A file need not have the target
+    as a column: then it only names what the model predicts. `csv` describes the format of a text,
+    `groups` names the column of groups.
+    """
+    exists = os.path.exists(source)  # unlike a path's method, it takes any name
+    if not exists and source in DATASETS:
+        table = load_dataset(source)
+        target = target or str(table.label)
+    elif not exists:
+        name = source if len(source) <= MAX_SHOWN_NAME else f"{source[:MAX_SHOWN_NAME]}…"
+        raise HornbookError(f"there is no file or dataset {name!r}; the datasets are {', '.join(DATASETS)}")
+    else:
+        table = read_table_file(source, csv, MAX_TABLE_ROWS, remark)
+        if target is None:
+            columns = list(table.frame.columns)
+            raise HornbookError(
+                f"name the column of {source} that the model predicts with --target; its columns are "
+                f"{', '.join(columns[:8])}{' …' if len(columns) > 8 else ''}"
+            )
+    given = {
+        "source": str(Path(source).resolve()) if exists else source,
+        "target": target,
+        "positive": positive,
+        "above": above,
+        "csv": table.text_format and table.text_format.describe(),
+        **({} if groups is None else {"groups": groups}),
+    }
+    if positive is not None or above is not None:
+        table = table.with_label(target, positive, above)
+        target = str(table.label)
+    frame = table.frame
+    labels = frame.get(target)
+    if groups is not None and (groups == target or groups not in frame):
+        others = ", ".join(name for name in frame.columns if name != target)
+        raise HornbookError(f"--groups {groups}: name one of the columns {others}")
+    features = frame.drop(columns=[name for name in (target, groups) if name in frame])
+    if features.shape[1] == 0:
+        raise HornbookError(f"{table.name} has no columns besides {target!r}")
+    return TargetTable(table, target, features, labels, given, None if groups is None else frame[groups])
+
+
+def read_table_file(
+    path: str | Path, csv: str | None, max_rows: int | None = None, remark: Remark = ignore
+) -> Table:
+    """Read a table file; `csv` describes the format of a text, as `TextFormat.parse` reads it."""
+    given = TextFormat.parse(csv or "")
+    table = read_table(path, max_rows=max_rows, **asdict(given))
+    _remark_on(table.name, table.text_format, given, len(table), table.source_rows, remark)
+    return table
+
+
+def read_row_file(
+    path: Path, csv: str | None, max_rows: int | None = None, remark: Remark = ignore
+) -> pd.DataFrame:
+    """Read the rows of a file, whose columns may have no value at all; `csv` as for a table."""
+    given = TextFormat.parse(csv or "")
+    rows, text_format, total = read_new_rows(path, given, max_rows)
+    _remark_on(path.name, text_format, given, len(rows), total, remark)
+    return rows
+
+
+def read_test_rows(
+    path: Path, like: pd.DataFrame, csv: str | None = None, remark: Remark = ignore
+) -> pd.DataFrame:
+    """The rows of a file, in the columns of a table."""
+    return fit_columns(read_row_file(path, csv, MAX_TABLE_ROWS, remark), like, path.name)
+
+
+def _remark_on(
+    name: str,
+    text_format: TextFormat | None,
+    given: TextFormat,
+    rows: int,
+    source_rows: int | None,
+    remark: Remark,
+) -> None:
+    """Tell what was found out about a text that is not plain, and that only some rows of it are used."""
+    name = " ".join(name.split())
+    if text_format is not None and (guesses := text_format.describe_guesses(given)):
+        remark(f'{name} is read as --csv "{guesses}"')
+    if source_rows is not None and rows < source_rows:
+        remark(f"{name} {describe_sample(rows, source_rows)}")
+
+
+def describe_sample(rows: int, source_rows: int) -> str:
+    """How many rows of a source are used, in words."""
+    return f"has {source_rows:,} rows, of which {rows:,} are used, drawn at random"
+
+
+def encode_model(model: Any, encoding: str | None, source: str) -> Any:
+    """A loaded model; it is a predictor only where the encoding of missing values is given."""
+    if encoding is None:
+        return model
+    return as_predictor(model, encoding=encoding, name=name_model_source(source))
+
+
+def encode_judge(model: Any, encoding: str | None, source: str, rows: pd.DataFrame) -> Predictor:
+    """A loaded model as a predictor of two classes; one behind an endpoint is asked about rows for them."""
+    if isinstance(model, RemoteModel):
+        model.find_classes(rows)
+    return as_predictor(model, encoding=encoding, name=name_model_source(source))
+
+
+def describe_code_book(path: Path | None) -> dict[str, Any] | None:
+    """The name, place and checksum of a code book."""
+    return None if path is None else describe_file(path)
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """The name, place and checksum of a file."""
+    return {"name": path.name, "path": str(path.resolve()), "sha256": file_checksum(path)}
+
+
+def describe_model(source: str, model: Any) -> dict[str, Any]:
+    """The name, place and checksum of a model file; the URL and description of a model behind an endpoint.
+
+    A file that describes an endpoint has no checksum here: other limits make no other model.
+    """
+    endpoint = find_endpoint(model)
+    if endpoint is None:
+        return describe_file(Path(source))
+    path = Path(source)
+    about = {"url": source} if is_url(source) else {"path": str(path.resolve())}
+    return {"name": name_model_source(source), **about, "endpoint": endpoint.describe()}
+
+
+def find_endpoint(model: Any) -> RemoteModel | None:
+    """The endpoint behind a model, if it is behind one."""
+    source = model.source if isinstance(model, Predictor) else model
+    return source if isinstance(source, RemoteModel) else None
+
+
+def describe_network(trained: TrainedClassifier, file: str) -> dict[str, Any]:
+    """The name of a trained network, its place in the run folder, its checksum and its accuracy."""
+    checksum = hashlib.sha256(trained.network.to_bytes()).hexdigest()
+    held_out = {"accuracy": trained.accuracy.estimate, "rows": trained.accuracy.size}
+    about = {"name": "the network", "path": file, "sha256": checksum, "held_out": held_out}
+    return {**about, **trained.network.provenance}
+
+
+def is_trained(about: Mapping[str, Any]) -> bool:
+    """Whether a run trained its model, which then is in its folder; by what its configuration says of it."""
+    return "held_out" in about
+
+
+def note_unused_rows(table: Table) -> Iterator[str]:
+    """Say of how many rows the table is a sample."""
+    if table.source_rows is not None:
+        yield f"{table.name} {describe_sample(len(table), table.source_rows)}"

@@ -1,0 +1,128 @@
+"""A run as a command makes it, and makes it again: begun with its configuration, ended with its result."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from shlex import join
+from typing import Any
+
+from hornbook.deadline import Stopwatch
+from hornbook.extraction import Extraction, explain, learn_theory
+from hornbook.extraction.learning import Watch
+from hornbook.models import Subject
+from hornbook.proof import Certificates
+from hornbook.queries import Budget, QuerySubject, Settings
+from hornbook.reasons import Why
+from hornbook.runs.folder import library_versions, save_run, start_run
+from hornbook.runs.inputs import TargetTable, note_unused_rows
+from hornbook.surrogates import Candidate
+
+PROVENANCE = ("data", "model", "settings", "versions")
+"""The parts of a configuration that its result keeps."""
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """A run that a command makes.
+
+    Parameters
+    ----------
+    config
+        What it is made from: command, versions, data, target, model, settings.
+    folder
+        Where it is saved; None if it is only printed.
+    notes
+        What it says about rows that were not used.
+    clock
+        Measures how long it takes.
+
+    """
+
+    config: Mapping[str, Any]
+    folder: Path | None
+    notes: tuple[str, ...] = ()
+    clock: Stopwatch = field(default_factory=Stopwatch)
+
+    @classmethod
+    def start(
+        cls,
+        table: TargetTable,
+        model: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        folder: Path | None,
+        force: bool,
+        **further: Any,
+    ) -> NewRun:
+        """Start a run, or resume an unfinished one in the same folder.
+
+        `further` parts of the configuration may be others when it is resumed.
+        """
+        config = {
+            "command": join(["hornbook", *sys.argv[1:]]),
+            "versions": library_versions(),
+            "data": table.to_object(),
+            "target": table.target,
+            "model": model,
+            "settings": settings,
+            **further,
+        }
+        if folder is not None:
+            start_run(folder, config, force)
+        return cls(config, folder, tuple(note_unused_rows(table.table)))
+
+    def add_provenance(self, extraction: Extraction) -> Extraction:
+        """The extraction, with what it was made from."""
+        return replace(
+            extraction,
+            provenance={name: self.config[name] for name in PROVENANCE},
+            notes=(*extraction.notes, *self.notes),
+        )
+
+    def save(
+        self,
+        extraction: Extraction,
+        certificates: Certificates | None = None,
+        cases: Sequence[Why] = (),
+    ) -> None:
+        """Save the result in the folder, if there is one; the report says why the model decides cases so."""
+        if self.folder is not None:
+            save_run(self.folder, extraction, self.clock.elapsed, certificates, cases)
+
+    def to_object(self, extraction: Extraction) -> dict[str, Any]:
+        """The extraction and its folder, ready for JSON."""
+        return {**extraction.to_object(), "folder": None if self.folder is None else str(self.folder)}
+
+
+def explain_as_set(
+    subject: Subject, settings: Mapping[str, Any], watch: Callable[[Candidate], None] | None = None
+) -> Extraction:
+    """Explain a model by the settings of a run's configuration."""
+    return explain(
+        subject,
+        form=settings["form"],
+        max_literals=settings["max_literals"],
+        n_samples=settings["samples"],
+        watch=watch,
+    )
+
+
+def learn_as_set(
+    subject: QuerySubject,
+    settings: Mapping[str, Any],
+    trace: Path | None = None,
+    watch: Watch | None = None,
+    clock: Stopwatch | None = None,
+) -> Extraction:
+    """Learn a theory about a model by the settings of a run's configuration."""
+    own = Settings(
+        Budget(settings["max_queries"], None, settings["max_seconds"]),
+        settings["learner"],
+        size=settings["sample_size"],
+        epsilon=settings["epsilon"],
+        delta=settings["delta"],
+        max_rules=settings["max_rules"],
+    )
+    return learn_theory(subject, own, trace=trace, watch=watch, clock=clock)
