@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,6 @@ from hornbook.code_book import CodeBook
 from hornbook.code_book_source import CodeBookSource, read_code_book
 from hornbook.logic import Vocabulary
 from hornbook.models import predict_two_classes
-from hornbook.queries.binarise import Binariser
 from hornbook.queries.column_models import fit_binariser
 from hornbook.queries.distributions import Random
 from hornbook.queries.reader import Reader, is_binary, to_frame
@@ -30,6 +29,9 @@ from hornbook.tables import (
     remember_form,
     split_rows,
 )
+
+if TYPE_CHECKING:
+    from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import
 
 RANDOM_ROWS = 1000
 """Rows that are drawn for a judge of which only the variables are given."""
