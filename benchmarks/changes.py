@@ -33,7 +33,8 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from hornbook.reasons import Changes, find_changes
+from hornbook import Explainer
+from hornbook.reasons import Changes
 
 MODELS = {
     "logistic": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
@@ -92,11 +93,12 @@ def main() -> None:
 def measure_row(model: Any, row: Any, table: Any) -> tuple[Changes, float, Changes | None]:
     """The changes of a row, CPU-seconds, and the changes by every pair if one column does not do."""
     started = time.process_time()
-    result = find_changes(model, row, table)
+    explainer = Explainer(model, table)
+    result = explainer.changes(row)
     seconds = time.process_time() - started
     if count_columns(result) == 1:
         return result, seconds, None
-    return result, seconds, find_changes(model, row, table, max_rows=EVERY_PAIR, proof_seconds=0)
+    return result, seconds, explainer.changes(row, max_rows=EVERY_PAIR, proof_seconds=0)
 
 
 if __name__ == "__main__":

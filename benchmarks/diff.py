@@ -36,6 +36,7 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.diff.samples import GuidedSampler, pair_models
 from hornbook.diff.switches import ClassSwitches, fit_switches
 from hornbook.explanations import RuleSet
+from hornbook.models import Subject
 from hornbook.randomness import Purpose, generator
 from hornbook.runs.comparison import ColumnEncoder
 from hornbook.surrogates import Grid
@@ -237,7 +238,7 @@ def judge_task(name, kind, seed, with_imd, samples_wanted):
     rows, test_rows = (frame.iloc[own].reset_index(drop=True) for own in (order[:part], order[part:]))
     old, new, planted = make_pair(kind, rows, labels[order[:part]], seed)
     started = time.process_time()
-    pair = pair_models(old, new, rows, "label", seed)
+    pair = pair_models(Subject.bind(old, rows, hold_out=False, seed=seed), new)
     samples, sampler = GuidedSampler.start(pair).draw_rounds(
         samples_wanted, generator(seed, Purpose.LEARNING_SAMPLES)
     )

@@ -50,8 +50,8 @@ import pandas as pd
 import hornbook as hb
 from hornbook.remote import Endpoint
 endpoint = Endpoint(sys.argv[1], Path(sys.argv[2]))
-extractor = hb.HornExtractor(endpoint, random_state=0).fit(pd.read_csv(sys.argv[3]))
-print(json.dumps({"counts": vars(endpoint.counts), "explanation": str(extractor.explanation_)}))
+extraction = hb.Explainer(endpoint, pd.read_csv(sys.argv[3])).extract()
+print(json.dumps({"counts": vars(endpoint.counts), "explanation": str(extraction.explanation)}))
 """
 
 

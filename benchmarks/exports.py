@@ -24,7 +24,7 @@ from zipfile import ZipFile
 import numpy as np
 import pandas as pd
 
-from hornbook import HornExtractor
+from hornbook import Explainer
 from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
 from hornbook.explanations import (
     CardLine,
@@ -65,8 +65,8 @@ def learn_explanation(form: str, classes: int, frame: pd.DataFrame) -> Explanati
             score += rows[FLAG].fillna(0) - 3 * (rows[PRICE] > 0.3)
             return np.digitize(score, [0, 2][: classes - 1])
 
-    extractor = HornExtractor(Model(), "score", form=form, n_samples=2000, random_state=0)
-    return extractor.fit(frame[:300]).explanation_
+    explainer = Explainer(Model(), frame[:300], target="score")
+    return explainer.extract(form=form, n_samples=2000).explanation
 
 
 def draw_condition(rng: np.random.Generator) -> Condition:

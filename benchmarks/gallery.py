@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from xgboost import XGBClassifier
 
-from hornbook import HornExtractor
+from hornbook import Explainer
 from hornbook.report import write_svg
 from hornbook.tables import load_dataset
 
@@ -171,28 +171,22 @@ def show(exhibit: Exhibit, folder: Path) -> str:
     """Explain the model, draw the explanation, and return its part of the page."""
     X, y = exhibit.load()
     model = exhibit.model.fit(X, y)
-    extractor = HornExtractor(
-        model,
-        exhibit.target,
-        form=exhibit.form,
-        max_literals=exhibit.max_literals,
-        code_book=exhibit.code_book or None,
-        random_state=0,
-    ).fit(X)
-    drawn = bool(extractor.explanation_.list_boxes())
+    explainer = Explainer(model, X, target=exhibit.target, code_book=exhibit.code_book or None)
+    extraction = explainer.extract(form=exhibit.form, max_literals=exhibit.max_literals)
+    drawn = bool(extraction.explanation.list_boxes())
     if drawn:
-        (folder / f"{exhibit.name}.svg").write_text(write_svg(extractor.extraction_), "utf-8")
+        (folder / f"{exhibit.name}.svg").write_text(write_svg(extraction), "utf-8")
     return "\n".join(
         [
             f"## {exhibit.title}",
             "",
             f"{exhibit.about} Explanation and model say the same",
             "",
-            *(f"> {each}  " for each in extractor.fidelity_.describe()),
+            *(f"> {each}  " for each in extraction.fidelity.describe()),
             "",
             *([f"![{exhibit.title}](gallery/{exhibit.name}.svg)", ""] if drawn else []),
             "```text",
-            str(extractor.explanation_),
+            str(extraction.explanation),
             "```",
             "",
         ]

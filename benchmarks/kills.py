@@ -21,12 +21,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import hornbook.extractor
 import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
 
+import hornbook.explainer
 import hornbook.report.page
 import hornbook.runs  # noqa: F401  imported before, and not in each run
 from hornbook.cli import main as run_command

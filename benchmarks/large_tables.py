@@ -22,7 +22,7 @@ from rich.table import Table
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook import HornExtractor
+from hornbook import Explainer
 from hornbook.models import bind_classifier
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import search
@@ -65,8 +65,8 @@ def measure(rows: int, columns: int, max_literals: int, seed: int) -> list[str]:
     model = LGBMClassifier(n_jobs=1, random_state=seed, verbose=-1)
     model.fit(frame[:TRAINING_ROWS], classes[:TRAINING_ROWS])
     memory, started = peak_memory(), time.process_time()
-    extractor = HornExtractor(model, "high", max_literals=max_literals, random_state=seed).fit(frame)
-    seconds, extraction = time.process_time() - started, extractor.extraction_
+    extraction = Explainer(model, frame, target="high", seed=seed).extract(max_literals=max_literals)
+    seconds = time.process_time() - started
     memory = f"{memory}, {peak_memory()}"
     used, held_out = split_rows(frame, seed)
     unseen = frame.iloc[held_out]

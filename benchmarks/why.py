@@ -44,9 +44,8 @@ from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
 from hornbook.checks.body_sampler import BodySampler
-from hornbook.code_book_source import read_code_book
 from hornbook.conditions import Condition, Threshold, meet_conditions
-from hornbook.models import bind_classifier
+from hornbook.models import Subject, bind_classifier
 from hornbook.reasons import Reasoner, SufficientReason
 from hornbook.tables import load_dataset
 
@@ -98,10 +97,7 @@ class Case:
     unseen: pd.DataFrame
 
     def reasoner(self, model: Any = None) -> Reasoner:
-        model = model or self.model
-        words = read_code_book(None, self.seen)
-        teacher = bind_classifier(model, self.seen, 0)
-        return Reasoner(model, teacher, words.name_classes("yes", teacher.classes), words)
+        return Reasoner(Subject.bind(model or self.model, self.seen, target="yes", hold_out=False))
 
 
 def list_cases(tables: tuple[str, ...], kinds: tuple[str, ...]) -> Iterator[Case]:

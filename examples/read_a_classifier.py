@@ -9,19 +9,21 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from hornbook import HornExtractor
+from hornbook import Explainer
 
 X, benign = load_breast_cancer(return_X_y=True, as_frame=True)
 y = np.where(benign, "benign", "malignant")
 model = HistGradientBoostingClassifier(max_iter=30, random_state=0).fit(X, y)
 
-extractor = HornExtractor(model, target="the diagnosis", n_samples=4000, random_state=0).fit(X)
+explainer = Explainer(model, X, y, target="the diagnosis")
+print(f"the model is right about {explainer.accuracy} of the rows")
+extraction = explainer.extract(n_samples=4000)
 
-print(extractor.explanation_)
-for figure in extractor.fidelity_.describe():
+print(extraction.explanation)
+for figure in extraction.fidelity.describe():
     print(f"explanation and model say the same {figure}")
-print(extractor.explain(X.iloc[0]))
+print(extraction.explain(X.iloc[0]))
 
 page = sys.argv[1] if len(sys.argv) > 1 else "report.html"
-extractor.report(page)
+extraction.report(page)
 print(f"open {page} in a browser")
