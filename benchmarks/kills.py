@@ -23,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from hornbook.paper.reproduce import reproduce
 from rich.console import Console
 from rich.table import Table
 
@@ -32,7 +33,6 @@ import hornbook.runs  # noqa: F401  imported before, and not in each run
 from hornbook.cli import main as run_command
 from hornbook.cli.learn import NETWORK_FILE
 from hornbook.paper import PROTOCOLS
-from hornbook.paper.reproduce import reproduce
 from hornbook.paper.search import ModelSelection, grid
 from hornbook.paper.settings import Scale, Sweep, TreeBudget
 from hornbook.queries import Budget, Net, Settings
