@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from enum import StrEnum
 from importlib import resources
@@ -14,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 
 from hornbook.cli.inputs import read_theory
+from hornbook.cli.output import emit_json
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -54,7 +54,6 @@ def learn_known(
         raise HornbookError(
             "prime learns about models; a known theory is learned by --learner lrn_star or horn1"
         )
-    from hornbook.logic import UNICODE, rule_text
     from hornbook.queries import (
         Cached,
         Counted,
@@ -68,12 +67,7 @@ def learn_known(
     from hornbook.randomness import Purpose, generator
 
     theory = read_theory(Path(source)) if source else _example()
-    known = read_theory(background, like=theory) if background else None
-    if known is not None:
-        for rule in theory.unentailed(known):
-            raise HornbookError(
-                f"{background}: {rule_text(theory.vocabulary, rule, UNICODE)} does not follow from the target"
-            )
+    known = None if background is None else _read_background(background, theory)
     policy = "total" if learner is Learner.HORN1 else counterexamples.value
     teacher = PerfectTeacher(theory, policy, generator(seed, Purpose.TEACHER_COUNTEREXAMPLES))
     counted = Counted(teacher.member)
@@ -102,7 +96,7 @@ def learn_known(
         "seconds": trace.seconds,
     }
     if as_json:
-        print(json.dumps(result, ensure_ascii=False))
+        emit_json(result)
         return
     print(learned)
     print(
@@ -111,6 +105,17 @@ def learn_known(
     )
     print(f"# {step.answer}")
     print(f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}")
+
+
+def _read_background(path: Path, target: HornTheory) -> HornTheory:
+    """Read rules that are known from the start; refuse what does not follow from the target."""
+    from hornbook.logic import UNICODE, rule_text
+
+    known = read_theory(path, like=target)
+    for rule in target.unentailed(known):
+        text = rule_text(target.vocabulary, rule, UNICODE)
+        raise HornbookError(f"{path}: {text} does not follow from the target")
+    return known
 
 
 def _example() -> HornTheory:

@@ -24,7 +24,7 @@ from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
 from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.surrogates import Candidate, ExchangeTest, Form, search_explanations
+from hornbook.surrogates import Candidate, ExchangeTest, Form, SearchResult, search_explanations
 from hornbook.tables import count_shared_rows
 
 EVALUATION_SAMPLES = 1 << 13
@@ -75,9 +75,8 @@ def explain(
 
     """
     teacher, words, seed = subject.teacher, subject.words, subject.seed
-    unseen, given = subject.held_out, subject.test_rows is not None
-    rows = teacher.frame if given else pd.concat([teacher.frame, unseen])
-    columns = tuple(ColumnSummary.of(rows[name], words) for name in rows.columns)
+    unseen = subject.held_out
+    rows = teacher.frame if subject.test_rows is not None else pd.concat([teacher.frame, unseen])
     size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
     fresh = teacher.sample(size, generator(seed, Purpose.EVALUATION))
     labelled = LabelledPopulations.of(subject, fresh)
@@ -93,9 +92,6 @@ def explain(
         columns_read=teacher.columns_read,
         watch=watch,
     )
-    unread = [
-        name for name in rows.columns if teacher.columns_read is not None and name not in teacher.columns_read
-    ]
     chosen = result.chosen.explanation
     fidelity = labelled.measure(chosen)
     frontier = tuple(
@@ -116,22 +112,14 @@ def explain(
         guarantee=Estimated(fidelity.share.complement(), _name_population(fidelity, teacher)),
         frontier=frontier,
         lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
-        columns=columns,
+        columns=tuple(ColumnSummary.of(rows[name], words) for name in rows.columns),
         groups=tuple(measure_groups(chosen, fresh, labelled.fresh_labels)),
         differences=tuple(list_differences(chosen, *labelled.headline, shown)),
         answers=result.answers + len(teacher.frame) + len(unseen) + len(fresh),
         stop_reason="every form and size was tried",
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
-        notes=(
-            *subject.describe_units(),
-            *(_note_shared_rows(unseen, teacher.frame) if given else ()),
-            *_note_unread_columns(unread, result.exchanges),
-            *_note_searched_columns(
-                len(result.searched_columns), len(columns) - len(unread) - len(result.exchanges.unread)
-            ),
-            *AnswerCheck(teacher.labels, labelled.used, labelled.used_labels).describe_changes(),
-        ),
+        notes=tuple(_list_notes(subject, labelled, result)),
         provenance={
             "model": {"name": subject.predictor.name},
             "settings": {
@@ -143,6 +131,20 @@ def explain(
             },
         },
     )
+
+
+def _list_notes(subject: Subject, labelled: LabelledPopulations, result: SearchResult) -> Iterator[str]:
+    """What else a reader should know: of rows that belong together, of columns, of answers that change."""
+    teacher = subject.teacher
+    yield from subject.describe_units()
+    if subject.test_rows is not None:
+        yield from _note_shared_rows(subject.test_rows, teacher.frame)
+    columns, read = list(teacher.frame.columns), teacher.columns_read
+    unread = [name for name in columns if read is not None and name not in read]
+    yield from _note_unread_columns(unread, result.exchanges)
+    sought = len(columns) - len(unread) - len(result.exchanges.unread)
+    yield from _note_searched_columns(len(result.searched_columns), sought)
+    yield from AnswerCheck(teacher.labels, labelled.used, labelled.used_labels).describe_changes()
 
 
 def _note_shared_rows(test_rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:

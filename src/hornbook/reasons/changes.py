@@ -200,26 +200,9 @@ class ChangeFinder:
         proof_seconds: float = CHANGE_PROOF_SECONDS,
         search_seconds: float = math.inf,
     ) -> Changes:
-        """The fewest columns of a row, and the smallest change of them, with which a model decides otherwise.
+        """So many changes of different columns of a row, if there are; see `hornbook.Explainer.changes`.
 
-        Parameters
-        ----------
-        row
-            A series, a list, a frame of one row, or a mapping of some columns to values: the others are
-            missing.
-        limits
-            Columns that may not change, or only in one direction.
-        wished
-            The class that the model should decide for, as the model or in words; any other by default.
-        count
-            How many changes of different columns are wanted.
-        max_rows
-            The most rows that the model is asked about.
-        proof_seconds
-            Time limit of the proofs that no change of fewer columns does; 0 for none.
-        search_seconds
-            Time limit of the search.
-
+        `search_seconds` is the time limit of the search.
         """
         if count < 1 or max_rows < 1:
             raise HornbookError(f"ask for at least one change and one row; got {count} and {max_rows}")

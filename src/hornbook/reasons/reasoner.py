@@ -115,34 +115,10 @@ class Reasoner:
         wished: Any = None,
         ask_again: bool = True,
     ) -> Why:
-        """Why the model decides one row so: when it keeps its answer, and what would change it.
+        """Why the model decides one row so; the parameters are those of `hornbook.Explainer.why`.
 
-        Parameters
-        ----------
-        row
-            A series, a list, a frame of one row, or a mapping of some columns to values: the others are
-            missing, and stay so.
-        share
-            The share of the rows that meet a reason on which the model has to keep its answer.
-        reasons
-            How many different reasons to look for.
-        prefer
-            Columns that reasons should speak of where they can.
-        proof
-            Whether to go on until a reason is proved, where the model can be read. It then holds for every
-            row of the domain; it has more conditions than one that holds for a share.
-        seconds
-            Time limit of each reason, of the search for changes, and of proofs about changes. The clock is
-            looked at between calls of the model and between questions to the prover.
-        changes
-            How many changes of the row to look for with which the model decides otherwise.
-        limits
-            Columns that may not change, or may go only up or only down.
-        wished
-            The class that changes should lead to, as the model or in words; any other by default.
-        ask_again
-            Whether to ask some questions again at the end, to notice a model that changes its answers.
-
+        Some questions are asked again at the end, to notice a model that changes its answers; `ask_again`
+        leaves that out where the caller does it.
         """
         if not 0 < share < 1:
             raise HornbookError(f"a share is between 0 and 1, both excluded; got share={share}")
