@@ -109,7 +109,7 @@ class Run:
             )
         _check_config(folder / CONFIG_FILE, config)
         content, metrics = _read(folder, EXTRACTION_FILE), _read(folder, METRICS_FILE)
-        extraction = Extraction.from_json(json.dumps(content), str(folder / EXTRACTION_FILE))
+        extraction = Extraction.from_object(content, str(folder / EXTRACTION_FILE))
         return cls(folder, config, extraction, metrics)
 
     def refuse_cut_report(self) -> None:
