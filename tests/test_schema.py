@@ -157,11 +157,11 @@ SAMPLE = Box((Tree(Fork(Dot(1.5), Fork(Word("a"), 1, 0), 0), ("n",)), Stone({"a"
             lambda c: c["things"][1]["weights"].update(a=True),
             "things[1].weights['a'] is true, expected float",
         ),
-        (lambda c: c["things"][1].pop("weights"), "things[1]: there is no 'weights'"),
+        (lambda c: c["things"][1].pop("weights"), "things[1]: it has no 'weights'"),
         (lambda c: c["things"][1].update(more=1), "things[1]: 'more' does not belong there"),
         (lambda c: c["things"][1].update(pairs=[["1", "a"]]), 'things[1].pairs[0][0] is "1", expected int'),
         (lambda c: c["things"].extend(2 * c["things"]), "a box has three things at the most"),
-        (lambda c: c.clear(), "there is no 'things'"),
+        (lambda c: c.clear(), "it has no 'things'"),
     ],
 )
 def test_refusals_name_the_place_and_what_belongs_there(change, message):
