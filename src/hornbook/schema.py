@@ -3,8 +3,8 @@
 A dataclass is an object of its fields, in order, but those that its `repr` leaves out. A class with a
 `kind` or `form` says so first, by which the members of a union, or the subclasses of an abstract class,
 are told apart. `also_writes` adds what follows from the fields, which is not read back. A class with
-`to_parts` and `from_parts` is written and read by these. NaN is null, and an infinite
-number is text.
+`to_parts` and `from_parts` is written and read by these. A `TypedDict` may hold more than it declares.
+NaN is null, and an infinite number is text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 import numpy as np
 
@@ -128,17 +128,25 @@ def _describe(error: Exception, value: Any, kind: Any) -> str:
         error = error.exceptions[0]
         for note in getattr(error, "__notes__", ()):
             if isinstance(note, AttributeValidationNote):
-                place, key, kind = f"{place}.{note.name}", note.name, note.type
+                below, key, kind = f"{place}.{note.name}".removeprefix("."), note.name, note.type
             elif isinstance(note, IterableValidationNote):
-                place, key, kind = f"{place}[{note.index!r}]", note.index, note.type
+                below, key, kind = f"{place}[{note.index!r}]", note.index, note.type
             else:
                 continue
-            value = value[key]
-    place = place.removeprefix(".")
+            if isinstance(value, dict) and key not in value:
+                return f"{place or 'it'} has no {key!r}"
+            value, place = value[key], below
     if isinstance(error, HornbookError):
         return f"{place}: {error}" if place else str(error)
+    return f"{place or 'it'} is {_shorten(value)}, expected {_name_type(kind)}"
+
+
+def _name_type(kind: Any) -> str:
+    """What a message calls a type."""
+    if _has_fields(kind) or _is_mapping(kind) or is_typeddict(kind):
+        return "an object"
     name = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
-    return f"{place or 'it'} is {_shorten(value)}, expected {re.sub(r'(?:[A-Za-z_]+[.])+', '', name)}"
+    return re.sub(r"(?:[A-Za-z_]+[.])+", "", name)
 
 
 def _shorten(value: Any) -> str:
@@ -160,7 +168,9 @@ def _converter(forms: Forms | None) -> Converter:
     converter.register_unstructure_hook(Set, lambda value: sorted(map(write, value)))
     for sequence in (list, tuple):
         converter.register_unstructure_hook(sequence, lambda value: list(map(write, value)))
-    converter.register_unstructure_hook_func(_is_frame, lambda frame: write(_list_rows(frame)))
+    converter.register_unstructure_hook_func(
+        lambda kind: hasattr(kind, "iterrows"), lambda frame: write(_list_rows(frame))
+    )
     converter.register_unstructure_hook_factory(is_dataclass, _write_fields)
     converter.register_unstructure_hook_func(
         lambda kind: hasattr(kind, "to_parts"), lambda value: value.to_parts()
@@ -187,11 +197,6 @@ def _ignore_type(read: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _has_fields(kind: Any) -> bool:
     return is_dataclass(get_origin(kind) or kind)
-
-
-def _is_frame(kind: Any) -> bool:
-    """Whether a class is that of pandas's frames, which is not imported for the question."""
-    return str(kind).startswith("<class 'pandas.") and str(kind).endswith("DataFrame'>")
 
 
 def _list_rows(frame: Any) -> Any:
@@ -302,7 +307,7 @@ def _read_fields(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
         if strange := value.keys() - known:
             raise HornbookError(f"{min(strange)!r} does not belong there")
         if absent := [name for name in names if name not in value and name not in optional]:
-            raise HornbookError(f"there is no {absent[0]!r}")
+            raise HornbookError(f"it has no {absent[0]!r}")
         return read(value, declared)
 
     return check_and_read

@@ -20,7 +20,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.exports import write_source
 from hornbook.exports.dialects import sql_name
-from hornbook.exports.theories import sql_columns
+from hornbook.exports.source import sql_columns
 from hornbook.extraction import LineStatistics
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
 from hornbook.statistics import Share

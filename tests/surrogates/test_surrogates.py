@@ -19,9 +19,8 @@ from hornbook.explanations.tree import count_splits, decide_rows
 from hornbook.models import RowSampler
 from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
 from hornbook.surrogates import grid as grid_module
-from hornbook.surrogates.rounding import keep_condition
 from hornbook.surrogates.rules import RuleSearch, list_paths
-from hornbook.surrogates.search import fit_explanations
+from hornbook.surrogates.search import fit_explanations, keep_condition
 from hornbook.surrogates.tree import grow_tree, improve_tree, purity_gains
 
 AGES, SEXES = [None, 20.0, 30.0, 40.0, 55.5], [None, "f", "m", "x"]

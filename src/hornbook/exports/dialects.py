@@ -1,5 +1,6 @@
-"""How SQL, Python and Prolog write conditions on columns, choices and sums.
+"""Explanations as source of other languages: how these write conditions on columns, choices and sums.
 
+What is written of a tree, a card or rules decides every row by the user's own columns, as `decide` does.
 A missing value is NULL in SQL, None or NaN in Python, and a column without a value in Prolog.
 """
 
@@ -16,6 +17,8 @@ import numpy as np
 
 from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
+from hornbook.explanations import DecisionTree, Explanation, RuleSet, ScoreCard, Split
+from hornbook.explanations.tree import Node
 
 
 class Dialect(ABC):
@@ -258,6 +261,61 @@ equals_one(V, [_|Values]) :- equals_one(V, Values).
 
 DIALECTS: dict[str, Dialect] = {"sql": SqlDialect(), "python": PythonDialect(), "prolog": PrologDialect()}
 """The languages that decide by the columns of a table."""
+
+
+def write_decision(explanation: Explanation, dialect: Dialect) -> str:
+    """An expression of a language that decides the class of a row by its columns."""
+    names = [dialect.write_value(name) for name in explanation.classes]
+    match explanation:
+        case DecisionTree():
+            return _write_node(explanation.root, names, dialect)
+        case RuleSet():
+            bodies = [dialect.join([*map(dialect.write_condition, rule.body)]) for rule in explanation.rules]
+            outcomes = [names[rule.outcome] for rule in explanation.rules]
+            return dialect.choose([*zip(bodies, outcomes, strict=True)], names[explanation.default])
+        case ScoreCard():
+            return _write_card(explanation, names, dialect)
+    raise HornbookError(
+        f"a {explanation.form} is no single expression over columns; write its theory instead"
+    )
+
+
+def _write_node(node: Node[Condition], names: list[str], dialect: Dialect) -> str:
+    """Choices within choices: what follows a yes stands inside, what follows a no beside it."""
+    cases = []
+    while isinstance(node, Split):
+        cases.append((dialect.write_condition(node.question), _write_node(node.yes, names, dialect)))
+        node = node.no
+    return dialect.choose(cases, names[node]) if cases else names[node]
+
+
+def _write_card(card: ScoreCard, names: list[str], dialect: Dialect) -> str:
+    """A choice by the sums of points: of two classes by the sign, else by the greatest sum."""
+    sums = [_write_sum(card, output, dialect) for output in range(len(card.base))]
+    if len(sums) == 1:
+        return dialect.choose([(dialect.compare(sums[0], dialect.write_value(0)), names[1])], names[0])
+    cases = []
+    for number, own in enumerate(sums[:-1]):
+        beats_later = [dialect.compare(own, other) for other in sums[number + 1 :]]
+        cases.append((dialect.join(beats_later), names[number]))
+    return dialect.choose(cases, names[-1])
+
+
+def _write_sum(card: ScoreCard, output: int, dialect: Dialect) -> str:
+    """The sum of points for one output."""
+    terms = [dialect.write_value(card.base[output])]
+    for line in card.lines_of_points:
+        *above, own = map(dialect.write_condition, line.body)
+        points = [(own, line.points[output])]
+        if not isinstance(line.body[-1], Missing):
+            missing = Missing(line.body[-1].column)
+            points.append((dialect.write_condition(missing), line.unknown_points[output]))
+        cases = [
+            (dialect.join([*above, met]), dialect.write_value(number)) for met, number in points if number
+        ]
+        if cases:
+            terms.append(dialect.choose(cases, dialect.write_value(0)))
+    return dialect.add(terms)
 
 
 def prolog_atom(name: str) -> str:

@@ -11,8 +11,7 @@ import numpy as np
 from hornbook.conditions import Threshold, write_value
 from hornbook.errors import HornbookError, library
 from hornbook.explanations import Explanation, ScoreCard
-from hornbook.exports.dialects import Dialect
-from hornbook.exports.source import write_decision
+from hornbook.exports.dialects import Dialect, write_decision
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell

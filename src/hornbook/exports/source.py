@@ -1,17 +1,16 @@
-"""Explanations and theories as source of other languages.
-
-What is written of a tree, a card or rules decides every row by the user's own columns, as `decide` does.
-"""
+"""Explanations and theories as source of other languages: SQL, Python, Prolog, SymPy and LaTeX."""
 
 from __future__ import annotations
 
-from hornbook.conditions import Condition, Missing
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
+
 from hornbook.errors import HornbookError
-from hornbook.explanations import DecisionTree, Explanation, RuleSet, ScoreCard, Split
-from hornbook.explanations.tree import Node
-from hornbook.exports.dialects import DIALECTS, Dialect
-from hornbook.exports.theories import THEORY_WRITERS
-from hornbook.logic import HornTheory
+from hornbook.explanations import Explanation
+from hornbook.exports.dialects import DIALECTS, prolog_atom, sql_name, write_decision
+from hornbook.logic import BOTTOM, Bottom, Head, HornTheory, Rule, Vocabulary, fresh_name
 
 
 def write_explanation(explanation: Explanation, form: str, target: str = "class") -> str | bytes:
@@ -44,6 +43,7 @@ def write_source(source: Explanation | HornTheory, language: str) -> str:
     Examples
     --------
     >>> from hornbook.conditions import Category, Threshold
+    >>> from hornbook.explanations import DecisionTree, Split
     >>> root = Split(Threshold("age", 40), Split(Category("sex", "f"), 1, 0), 0)
     >>> tree = DecisionTree(("low", "high"), root)
     >>> print(write_source(tree, "sql"), end="")
@@ -64,56 +64,185 @@ def write_source(source: Explanation | HornTheory, language: str) -> str:
     return dialect.finish(write_decision(source, dialect))
 
 
-def write_decision(explanation: Explanation, dialect: Dialect) -> str:
-    """An expression of a language that decides the class of a row by its columns."""
-    names = [dialect.write_value(name) for name in explanation.classes]
-    match explanation:
-        case DecisionTree():
-            return _write_node(explanation.root, names, dialect)
-        case RuleSet():
-            bodies = [dialect.join([*map(dialect.write_condition, rule.body)]) for rule in explanation.rules]
-            outcomes = [names[rule.outcome] for rule in explanation.rules]
-            return dialect.choose([*zip(bodies, outcomes, strict=True)], names[explanation.default])
-        case ScoreCard():
-            return _write_card(explanation, names, dialect)
-    raise HornbookError(
-        f"a {explanation.form} is no single expression over columns; write its theory instead"
+def _write_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+    """Python source that binds `theory` to a SymPy formula."""
+    lines = []
+    for rule in rules:
+        body = _join(f"Symbol({name!r})" for name in vocabulary.named(rule.body))
+        head = "false" if isinstance(rule.head, Bottom) else f"Symbol({vocabulary.name(rule.head)!r})"
+        lines.append(f"    Implies(And({body}), {head}),")
+    return "\n".join(["from sympy import And, Implies, Symbol, false", "", "theory = And(", *lines, ")", ""])
+
+
+def _write_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+    """Clauses for a Prolog with tabling: assert `fact(horse)`, ask `holds(pegasus)` or `contradiction`."""
+    lines = [":- dynamic fact/1, contradiction/0.", ":- table holds/1.", "holds(X) :- fact(X)."]
+    # the clauses of a predicate stand together
+    for rule in sorted(rules, key=lambda rule: isinstance(rule.head, Bottom)):
+        head = "contradiction" if isinstance(rule.head, Bottom) else _holds(vocabulary.name(rule.head))
+        body = _join(map(_holds, vocabulary.named(rule.body)))
+        lines.append(head + (f" :- {body}." if body else "."))
+    return "\n".join(lines) + "\n"
+
+
+def _write_python(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+    """A module without imports: RULES, closure(facts) and satisfied(true, false)."""
+    lines = []
+    for rule in rules:
+        head = None if isinstance(rule.head, Bottom) else vocabulary.name(rule.head)
+        lines.append(f"    ({list(vocabulary.named(rule.body))!r}, {head!r}),")
+    return "\n".join(["RULES = [", *lines, "]", _PYTHON_FUNCTIONS])
+
+
+def _write_sql(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+    """A query over a table `facts` of 1, 0 and NULL: the closed columns, and `satisfied`.
+
+    The columns are those of `sql_columns`; comments name the variables that are called otherwise.
+    Every step of the recursion is one step of chaining. A row of the recursion has a column for
+    each variable, and one more if it is a head, of which SQLite takes 2,000.
+    """
+    rules = [rule for rule in rules if not rule.is_trivial]
+    firing: dict[Head, list[str]] = {}
+    for rule in rules:
+        body = " AND ".join(f"v{v} = 1" for v in sorted(rule.body)) or "1 = 1"
+        firing.setdefault(rule.head, []).append(f"WHEN {body} THEN 1")
+
+    def closed(head: Head, column: str) -> str:
+        return f"CASE {' '.join(firing[head])} ELSE {column} END" if head in firing else column
+
+    variables = range(len(vocabulary))
+    derived = [v for v in variables if v in firing]
+    steps = _chaining_steps(rules)
+    columns = [sql_name(name) for name in sql_columns(vocabulary)]
+    aliases = [*(f"v{v}" for v in variables), *(f"given{v}" for v in derived)]
+    given = [f"facts.{columns[v]}" for v in (*variables, *derived)]
+    step = [*(closed(v, f"v{v}") for v in variables), *(f"given{v}" for v in derived)]
+    broken = [f"given{v} = 0 AND v{v} = 1" for v in derived]
+    verdict = " ".join(f"WHEN {condition} THEN 0" for condition in [*broken, "contradiction = 1"])
+    named = _join(f"v{v} AS {column}" for v, column in enumerate(columns))
+    satisfied = sql_name(sql_columns(vocabulary, "satisfied")[-1])
+    return "\n".join(
+        [
+            *renamed_columns(vocabulary),
+            f"WITH RECURSIVE chained ({_join(['step', *aliases, 'contradiction'])}) AS (",
+            f"SELECT {_join(['0', *given, '0'])} FROM facts",
+            "UNION ALL",
+            f"SELECT {_join(['step + 1', *step, closed(BOTTOM, 'contradiction')])}",
+            f"FROM chained WHERE step < {steps})",
+            f"SELECT {named}, CASE {verdict} ELSE 1 END AS {satisfied}",
+            f"FROM chained WHERE step = {steps};",
+            "",
+        ]
     )
 
 
-def _write_node(node: Node[Condition], names: list[str], dialect: Dialect) -> str:
-    """Choices within choices: what follows a yes stands inside, what follows a no beside it."""
-    cases = []
-    while isinstance(node, Split):
-        cases.append((dialect.write_condition(node.question), _write_node(node.yes, names, dialect)))
-        node = node.no
-    return dialect.choose(cases, names[node]) if cases else names[node]
+def sql_columns(vocabulary: Vocabulary, *others: str) -> tuple[str, ...]:
+    """The column of each variable in SQL, and names for other columns beside them.
+
+    A variable is called as it is, unless a database would take its name for an earlier one's or
+    not take it at all: names there do not differ by case, and hold no NUL.
+
+    Examples
+    --------
+    >>> sql_columns(Vocabulary(["age", "Age", "AGE_2"]), "satisfied")
+    ('age', 'Age_3', 'AGE_2', 'satisfied')
+
+    """
+    owners: dict[str, str] = {}
+    for name in vocabulary:
+        owners.setdefault(_sql_spelling(name), name)
+    taken = set(owners)
+
+    def fresh_column(name: str) -> str:
+        name = name.replace("\0", "\N{REPLACEMENT CHARACTER}")
+        wanted = _sql_spelling(name)
+        spelling = fresh_name(wanted, taken)
+        taken.add(spelling)
+        return name + spelling.removeprefix(wanted)
+
+    columns = []
+    for name in vocabulary:
+        is_own = "\0" not in name and owners[_sql_spelling(name)] == name
+        columns.append(name if is_own else fresh_column(name))
+    return (*columns, *map(fresh_column, others))
 
 
-def _write_card(card: ScoreCard, names: list[str], dialect: Dialect) -> str:
-    """A choice by the sums of points: of two classes by the sign, else by the greatest sum."""
-    sums = [_write_sum(card, output, dialect) for output in range(len(card.base))]
-    if len(sums) == 1:
-        return dialect.choose([(dialect.compare(sums[0], dialect.write_value(0)), names[1])], names[0])
-    cases = []
-    for number, own in enumerate(sums[:-1]):
-        beats_later = [dialect.compare(own, other) for other in sums[number + 1 :]]
-        cases.append((dialect.join(beats_later), names[number]))
-    return dialect.choose(cases, names[-1])
+def _sql_spelling(name: str) -> str:
+    """The form of a name that two names share if some database takes them for the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
-def _write_sum(card: ScoreCard, output: int, dialect: Dialect) -> str:
-    """The sum of points for one output."""
-    terms = [dialect.write_value(card.base[output])]
-    for line in card.lines_of_points:
-        *above, own = map(dialect.write_condition, line.body)
-        points = [(own, line.points[output])]
-        if not isinstance(line.body[-1], Missing):
-            missing = Missing(line.body[-1].column)
-            points.append((dialect.write_condition(missing), line.unknown_points[output]))
-        cases = [
-            (dialect.join([*above, met]), dialect.write_value(number)) for met, number in points if number
-        ]
-        if cases:
-            terms.append(dialect.choose(cases, dialect.write_value(0)))
-    return dialect.add(terms)
+def renamed_columns(vocabulary: Vocabulary) -> Iterable[str]:
+    """A comment for each variable whose column has another name."""
+    for name, column in zip(vocabulary, sql_columns(vocabulary), strict=True):
+        if name != column:
+            yield f"-- column {json.dumps(column)} is the variable {json.dumps(name)}"
+
+
+def _chaining_steps(rules: Sequence[Rule]) -> int:
+    """Number of steps after which everything is derived from any facts; in each, every rule fires that can.
+
+    A step before the last adds a variable that some body uses. Where no variable depends on
+    itself, the longest way through the rules is a smaller number.
+    """
+    heads = {rule.head for rule in rules}
+    most = len(heads) and 1 + len({v for rule in rules for v in rule.body} & heads)
+    steps: dict[Head, int] = dict.fromkeys(heads, 0)
+    grows = True
+    while grows:
+        grows = False
+        for rule in rules:
+            needed = min(most, 1 + max((steps[v] for v in rule.body if v in heads), default=0))
+            if needed > steps[rule.head]:
+                steps[rule.head], grows = needed, True
+    return max(steps.values(), default=0)
+
+
+def _write_latex(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
+    """An `align*` environment, one rule a line."""
+    lines = []
+    for rule in rules:
+        body = r" \land ".join(map(_latex_name, vocabulary.named(rule.body))) or r"\top"
+        head = r"\bot" if isinstance(rule.head, Bottom) else _latex_name(vocabulary.name(rule.head))
+        lines.append(rf"  {body} &\rightarrow {head}")
+    return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}\n"
+
+
+_PYTHON_FUNCTIONS = '''
+
+def closure(facts):
+    """Everything that follows from a set of names; None stands for a contradiction."""
+    closed = set(facts)
+    while new := {head for body, head in RULES if head not in closed and closed.issuperset(body)}:
+        closed |= new
+    return closed
+
+
+def satisfied(true, false=()):
+    """Whether the names in `true` can be true and those in `false` false, the rest unknown."""
+    return not closure(true) & {None, *false}
+'''
+
+
+def _join(parts: Iterable[str]) -> str:
+    return ", ".join(parts)
+
+
+def _holds(name: str) -> str:
+    return f"holds({prolog_atom(name)})"
+
+
+def _latex_name(name: str) -> str:
+    named = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
+    escaped = re.sub(r"[\\^~{}_$&#%]", lambda m: named.get(m[0], "\\" + m[0]), name)
+    return rf"\mathsf{{\text{{{escaped}}}}}" if " " in name else rf"\mathsf{{{escaped}}}"
+
+
+THEORY_WRITERS: dict[str, Callable[[Vocabulary, Sequence[Rule]], str]] = {
+    "sql": _write_sql,
+    "python": _write_python,
+    "prolog": _write_prolog,
+    "sympy": _write_sympy,
+    "latex": _write_latex,
+}
+"""For each language that a theory can be written in, the function that writes it."""

@@ -364,17 +364,21 @@ class Extraction:
     def from_json(cls, text: str, source: str = "the extraction") -> Extraction:
         """Read what `to_json` wrote; a message says what is wrong with anything else."""
         try:
-            return cls._read(parse_json(text))
+            content = parse_json(text)
         except HornbookError as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error}") from None
+        return cls.from_object(content, source)
 
     @classmethod
-    def _read(cls, content: Any) -> Extraction:
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise HornbookError(f"it is not of format {FORMAT}")
-        parts = {name: part for name, part in content.items() if name != "format"}
-        extraction = read_object(cls, parts)
-        return extraction.with_code_book(read_object(CodeBook, content.get("code_book"), "code_book"))
+    def from_object(cls, content: Any, source: str = "the extraction") -> Extraction:
+        """Read what `to_object` wrote; a message says what is wrong with anything else."""
+        try:
+            if not isinstance(content, dict) or content.get("format") != FORMAT:
+                raise HornbookError(f"it is not of format {FORMAT}")
+            extraction = read_object(cls, {name: content[name] for name in content if name != "format"})
+            return extraction.with_code_book(read_object(CodeBook, content.get("code_book"), "code_book"))
+        except HornbookError as error:
+            raise HornbookError(f"{source} is not what an extraction leaves there: {error}") from None
 
 
 def plain_value(value: Any) -> Any:

@@ -5,9 +5,8 @@ Other pages extend `templates/base.html` and are rendered by `render_page`.
 
 from hornbook.report.charts import Chart, Dot, Series, frontier_chart, to_svg
 from hornbook.report.content import explain_guarantee, format_percent, to_text
-from hornbook.report.diff_page import to_diff_html
 from hornbook.report.drawings import write_svg
-from hornbook.report.page import render_page, to_html, to_notebook
+from hornbook.report.page import render_page, to_diff_html, to_html, to_notebook
 from hornbook.report.reasons import write_why_svg
 
 __all__ = [

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from textwrap import fill
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hornbook.extraction import Extraction, LineStatistics
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share, StratifiedShare
+
+if TYPE_CHECKING:
+    from hornbook.diff import ModelDiff
 
 Details: TypeAlias = tuple[tuple[str, str], ...]
 """Names and values in reading order: `(("file", "model.onnx"), …)`."""
@@ -184,11 +187,9 @@ def describe_making(extraction: Extraction) -> Details:
     )
 
 
-def describe_provenance(extraction: Extraction) -> list[tuple[str, Details]]:
-    """What an explanation was made from, by subject."""
-    return [
-        (str(subject), tuple(list_details(content))) for subject, content in extraction.provenance.items()
-    ]
+def describe_provenance(provenance: Mapping[str, Any]) -> list[tuple[str, Details]]:
+    """What a result was made from, by subject."""
+    return [(str(subject), tuple(list_details(content))) for subject, content in provenance.items()]
 
 
 def list_details(content: Any) -> Iterator[tuple[str, str]]:
@@ -197,6 +198,54 @@ def list_details(content: Any) -> Iterator[tuple[str, str]]:
         yield from ((str(name), str(value)) for name, value in content.items())
     else:
         yield "", str(content)
+
+
+def title_diff(diff: ModelDiff) -> str:
+    """The title of the page."""
+    names = name_models(diff)
+    if len(names) == 1:
+        return f"Where {names[0]} errs about {diff.target}"
+    same = names[0] == names[1]
+    return f"What changed about {diff.target}" + ("" if same else f": {names[0]} and {names[1]}")
+
+
+def name_models(diff: ModelDiff) -> list[str]:
+    """What the models are called: by their files, if these are known."""
+    files = diff.provenance.get("model", {})
+    sides = zip(("old", "new"), diff.models, strict=False)
+    return [str(files.get(side, {}).get("name", model.name)) for side, model in sides]
+
+
+def summarise_diff(diff: ModelDiff) -> str:
+    """The headline in a sentence."""
+    share = diff.share
+    verb = diff.verb[0].upper() + diff.verb[1:]
+    return (
+        f"{verb} on {format_percent(share.estimate)} of {diff.population} (95 % interval "
+        f"{format_interval(share)})."
+    )
+
+
+def describe_diff_making(diff: ModelDiff) -> Details:
+    """How the comparison was made."""
+    return (
+        ("samples", diff.distribution),
+        ("missing values", diff.missing_values),
+        ("answers of the models", f"{diff.answers:,}"),
+    )
+
+
+def list_diff_limits(diff: ModelDiff) -> list[str]:
+    """What a comparison does not say, a sentence each."""
+    limits = [
+        "It says nothing about causes: a condition that tells where answers differ need not be why they do.",
+        f"It says nothing about cases unlike those that it was measured on: {diff.distribution}.",
+        "Groups that are not reported may still have more disagreement: there were too few rows to say so.",
+        *diff.notes,
+    ]
+    if len(diff.models) == 2:
+        limits.insert(0, "It does not say which of the models is right.")
+    return limits
 
 
 TEXT_WIDTH = 88

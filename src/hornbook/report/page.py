@@ -1,4 +1,4 @@
-"""The report of an extraction as one HTML page, and as a fragment for notebooks."""
+"""The reports of an extraction and of a comparison as one HTML page each, and as a fragment for notebooks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,19 @@ from hornbook.report.content import (
     GRADES,
     POPULATIONS,
     count_things,
+    describe_diff_making,
     describe_making,
     describe_provenance,
     explain_guarantee,
     format_count,
     format_interval,
     format_percent,
+    list_diff_limits,
     list_limits,
+    name_models,
+    summarise_diff,
     summarise_extraction,
+    title_diff,
     title_report,
 )
 from hornbook.report.drawings import draw_boxes
@@ -35,6 +40,7 @@ from hornbook.report.explorers import choose_explorer, readable_points
 from hornbook.report.reasons import draw_why
 
 if TYPE_CHECKING:
+    from hornbook.diff import ModelDiff
     from hornbook.reasons import Why
 
 MAX_WRITTEN_LINES = 100
@@ -42,6 +48,9 @@ MAX_WRITTEN_LINES = 100
 
 MAX_SHOWN_FACTS = 8
 """Conditions of a reason that stand in its sentence; a list that opens has all of them."""
+
+SHOWN_GROUPS = 12
+"""Groups that are shown besides those with more disagreement."""
 
 
 def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
@@ -89,8 +98,36 @@ def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
         populations=POPULATIONS,
         limits=list_limits(extraction),
         making=describe_making(extraction),
-        provenance=describe_provenance(extraction),
+        provenance=describe_provenance(extraction.provenance),
         written=MAX_WRITTEN_LINES if explorer.sorts_lines else None,
+    )
+
+
+def to_diff_html(diff: ModelDiff) -> str:
+    """Render a comparison as one self-contained HTML page."""
+    against_truth = len(diff.models) == 1
+    discoveries = [group for group in diff.groups if group.is_discovery]
+    read = [set(model.columns) for model in diff.models]
+    own = [
+        [name for name in model.columns if any(name not in other for other in read)] for model in diff.models
+    ]
+    return render_page(
+        "diff.html",
+        title=title_diff(diff),
+        lead=summarise_diff(diff),
+        diff=diff,
+        names=name_models(diff),
+        book=diff.explanation.code_book,
+        against_truth=against_truth,
+        first=f"The {diff.sides[0]} says" if against_truth else f"{diff.sides[0].capitalize()} says",
+        second="It is" if against_truth else f"{diff.sides[1].capitalize()} says",
+        populations=POPULATIONS,
+        discoveries=discoveries,
+        shown_groups=diff.groups[: len(discoveries) + SHOWN_GROUPS],
+        own_columns=own,
+        making=describe_diff_making(diff),
+        provenance=describe_provenance(diff.provenance),
+        limits=list_diff_limits(diff),
     )
 
 

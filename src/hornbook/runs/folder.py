@@ -9,13 +9,12 @@ alone: all other files but the seal are the same bytes whenever the run is made 
 from __future__ import annotations
 
 import json
-import math
 import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import hornbook
 from hornbook.code_book import CodeBook
@@ -30,7 +29,7 @@ from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html
 from hornbook.runs.inputs import TargetTable, encode_judge, encode_model, is_trained, load_target_table
 from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
-from hornbook.schema import write_json
+from hornbook.schema import read_object, write_json
 from hornbook.storage import lock_folder, read_json, read_text, write_file
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
@@ -51,29 +50,51 @@ LASTING_FILES = (TRACE_FILE, TRACE_TIMES_FILE, PROOFS_FILE)
 DECISIVE_PARTS = ("data", "model", "target", "settings")
 """The parts of a configuration that determine the result."""
 
-CONFIG_KINDS = {
-    "command": str,
-    "versions": dict,
-    "target": str,
-    "model": dict,
-    "settings": dict,
-    "data": dict,
-    "proof": dict | None,
-    "why": int,
-}
-PART_KINDS = {
-    "data": {
-        "source": str,
-        "sha256": str,
-        "target": str,
-        "positive": str | None,
-        "above": int | float | None,
-        "csv": str | None,
-    },
-    "settings": {"seed": int, "encoding": str | None},
-}
-TEST_KINDS = {"path": str, "sha256": str}
-"""The types of what a configuration holds, and those of what later commands read of its parts."""
+
+class _TestFile(TypedDict):
+    path: str
+    sha256: str
+
+
+class _TestedData(TypedDict, total=False):
+    test: _TestFile | None
+
+
+class _DataConfig(_TestedData):
+    source: str
+    sha256: str
+    target: str
+    positive: str | None
+    above: float | None
+    csv: str | None
+
+
+class _RunSettings(TypedDict):
+    seed: int
+    encoding: str | None
+
+
+class _AnyConfig(TypedDict, total=False):
+    command: str
+    versions: dict[str, Any]
+    target: str
+    model: dict[str, Any]
+    proof: dict[str, Any] | None
+    why: int
+
+
+class _RunConfig(_AnyConfig):
+    """The configuration of a command's run."""
+
+    data: _DataConfig
+    settings: _RunSettings
+
+
+class _SavedConfig(_AnyConfig, total=False):
+    """The configuration of what was saved from Python."""
+
+    settings: dict[str, Any]
+
 
 RECORDED_LIBRARIES = (
     "numpy",
@@ -111,7 +132,7 @@ class Run:
             )
         _check_config(folder / CONFIG_FILE, config)
         content, metrics = _read(folder, EXTRACTION_FILE), _read(folder, METRICS_FILE)
-        extraction = Extraction.from_json(json.dumps(content), str(folder / EXTRACTION_FILE))
+        extraction = Extraction.from_object(content, str(folder / EXTRACTION_FILE))
         return cls(folder, config, extraction, metrics)
 
     def refuse_cut_report(self) -> None:
@@ -370,24 +391,13 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 
 def _check_config(path: Path, config: Mapping[str, Any]) -> None:
     """Refuse a configuration whose parts are not what a run writes there."""
-    _check_kinds(path, config, {part: kind for part, kind in CONFIG_KINDS.items() if part in config})
-    for part, kinds in PART_KINDS.items() if "data" in config else ():
-        _check_kinds(path, config.get(part, {}), kinds, f"{part}.")
-    if (test := config.get("data", {}).get("test")) is not None:
-        _check_kinds(path, test, TEST_KINDS, "data.test.")
-
-
-def _check_kinds(path: Path, content: Any, kinds: Mapping[str, Any], prefix: str = "") -> None:
-    """Refuse an object that lacks one of the names, or has a value of another type, or an infinite one."""
-    for name, kind in kinds.items():
-        if not isinstance(content, dict) or name not in content:
-            raise HornbookError(f"{path} is damaged: it has no {prefix}{name}; repeat the run with --force")
-        value = content[name]
-        is_odd = isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value))
-        if is_odd or not isinstance(value, kind) or (name == "seed" and value < 0):
-            raise HornbookError(
-                f"{path} is damaged: {prefix}{name} is {value!r}; repeat the run with --force"
-            )
+    try:
+        if "data" not in config:
+            read_object(_SavedConfig, config)
+        elif read_object(_RunConfig, config)["settings"]["seed"] < 0:
+            raise HornbookError("settings.seed is below 0")
+    except HornbookError as error:
+        raise HornbookError(f"{path} is damaged: {error}; repeat the run with --force") from None
 
 
 def _json(content: Mapping[str, Any]) -> str:

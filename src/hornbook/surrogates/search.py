@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition
+from hornbook.conditions import Condition, Threshold, read_numbers, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations import CardLine, ConditionRule, DecisionTree, Explanation, RuleSet, ScoreCard
 from hornbook.explanations.tree import Node, decide_rows, map_questions
@@ -21,13 +22,18 @@ from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.points import PointCard
-from hornbook.surrogates.rounding import Build, keep_condition, round_thresholds
 from hornbook.surrogates.rules import LiteralRules, fit_rules
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
 from hornbook.surrogates.screening import ExchangeTest, choose_columns
 from hornbook.surrogates.tree import fit_trees
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
+
+Change: TypeAlias = Callable[[Condition], Condition]
+"""Changes a condition."""
+
+Build: TypeAlias = Callable[[Change], Explanation]
+"""Makes an explanation, each of whose conditions is changed by a function."""
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 """Numbers of literals at which explanations are made."""
@@ -240,9 +246,6 @@ def fit_explanations(
             yield rules.decide(judged), partial(name_rules, rules, grid, classes)
 
 
-Change: TypeAlias = Callable[[Condition], Condition]
-
-
 def name_tree(root: Node[int], grid: Grid, classes: tuple[str, ...], change: Change) -> DecisionTree:
     """The tree in conditions."""
     return DecisionTree(classes, map_questions(root, lambda literal: change(grid.literals[literal])))
@@ -263,3 +266,87 @@ def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...], change
     for body, outcome in rules.rules:
         named.append(ConditionRule(tuple(change(grid.literals[literal]) for literal in body), outcome))
     return RuleSet(classes, tuple(named), rules.default)
+
+
+def keep_condition(condition: Condition) -> Condition:
+    """The condition as it is."""
+    return condition
+
+
+def round_thresholds(build: Build, frame: pd.DataFrame, code_book: CodeBook = EMPTY_BOOK) -> Explanation:
+    """The explanation with shorter thresholds, which decides all rows of the frame as before.
+
+    Thresholds are shortened one after the other; those of a column stay in their order. What counts
+    is how they read: of whole numbers, above 43 reads as at least 44. The words are the code book's.
+
+    Examples
+    --------
+    >>> from hornbook.explanations import ConditionRule, RuleSet
+    >>> rows = pd.DataFrame({"age": [38.2, 43.7]})
+    >>> build = lambda change: RuleSet(
+    ...     ("no", "yes"), (ConditionRule((change(Threshold("age", 41.372)),), 1),), 0)
+    >>> print(round_thresholds(build, rows))
+    if age > 40: yes
+    otherwise: no
+
+    """
+    cuts: dict[tuple[str, float], float] = {}
+
+    def change(condition: Condition) -> Condition:
+        if not isinstance(condition, Threshold):
+            return condition
+        return replace(condition, cut=cuts.get((condition.column, condition.cut), condition.cut))
+
+    explanation = build(keep_condition)
+    shift: dict[tuple[str, float], bool] = {}
+    for condition in explanation.conditions:
+        if isinstance(condition, Threshold):
+            key = condition.column, condition.cut
+            cuts[key] = condition.cut
+            shift.setdefault(key, condition.above and code_book.words(condition.column).whole)
+    for column, cut in tuple(cuts):
+        values = read_numbers(frame, column)
+        others = [other for key, other in cuts.items() if key[0] == column and key[1] != cut]
+        for shorter in list_shorter_cuts(cut, shift[column, cut]):
+            if any(min(cut, shorter) <= other <= max(cut, shorter) for other in others):
+                continue
+            cuts[column, cut] = shorter
+            changed, moved = build(change), frame[(values > cut) != (values > shorter)]
+            if not len(moved) or (changed.decide(moved) == explanation.decide(moved)).all():
+                explanation = changed
+                break
+            cuts[column, cut] = cut
+    return explanation.with_code_book(code_book)
+
+
+def list_shorter_cuts(cut: float, reads_one_more: bool) -> Iterator[float]:
+    """Cuts near a cut that read shorter; above a whole number, 1000 say, reads as one more, at least 1001.
+
+    Examples
+    --------
+    >>> list(list_shorter_cuts(1000, True)), list(list_shorter_cuts(107, False))
+    ([999], [])
+
+    """
+    for number in list_shorter(cut + reads_one_more):
+        yield number - reads_one_more
+    if reads_one_more and cut % 10 == 0:
+        yield cut - 1
+
+
+def list_shorter(number: float) -> Iterator[float]:
+    """Numbers near a number that are shorter when written: those with the fewest digits first.
+
+    Examples
+    --------
+    >>> list(list_shorter(16.765)), list(list_shorter(91))
+    ([20.0, 10.0, 17.0, 16.0, 16.8, 16.7, 16.76, 16.77], [])
+
+    """
+    exact = Decimal(write_value(number))
+    for digits in range(1, len(exact.as_tuple().digits)):
+        step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+        nearby = [float(exact.quantize(step, rounding)) for rounding in (ROUND_FLOOR, ROUND_CEILING)]
+        for near in sorted(nearby, key=lambda near: abs(near - number)):
+            if len(write_value(near)) < len(write_value(number)):
+                yield near
