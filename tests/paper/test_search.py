@@ -12,7 +12,6 @@ from laws import draw_examples
 from hornbook.errors import HornbookError
 from hornbook.paper import grid, score_nets, search
 from hornbook.paper.search import Failures, Fold, Scores, Setting, group_nets, make_folds
-from hornbook.paper.stages import show_progress
 from hornbook.queries import Net, Training
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
@@ -111,16 +110,6 @@ def test_score_nets_a_rate_that_is_too_high_is_reported_not_hidden():
     calm, wild = score_nets(nets, setting(epochs=20), n_jobs=1).failures()
     assert calm.diverged == 0
     assert wild.diverged + wild.collapsed >= wild.trainings / 2
-
-
-def test_show_progress_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
-    assert list(show_progress(iter("abc"), 3, "letters")) == ["a", "b", "c"]
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    assert list(show_progress(iter("abc"), 3, "letters")) == ["a", "b", "c"]
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "letters" in shown.err
 
 
 def test_a_search_is_many_times_faster_than_one_net_at_a_time():

@@ -26,7 +26,6 @@ import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.models import Floats
-from hornbook.paper.stages import show_progress
 from hornbook.parallel import parallel_map
 from hornbook.queries import MLP, Examples, Net, Training, accuracy_by_kind, assign_parts, train
 from hornbook.queries.network import (
@@ -361,7 +360,7 @@ def score_nets(
     scores: Iterator[Scores] = (
         parallel_map(train_chunk, chunks, n_jobs) if kind == "cpu" else map(train_chunk, chunks)
     )
-    return Scores.concatenate(list(show_progress(scores, len(chunks), "training")), np.concatenate(groups))
+    return Scores.concatenate(list(scores), np.concatenate(groups))
 
 
 def group_nets(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
