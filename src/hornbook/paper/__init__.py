@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Recipe,
     )
     from hornbook.paper.published import run_lrn_star
-    from hornbook.paper.report import Document, scan_sentence, scan_title, title, verdict_lines
+    from hornbook.paper.report import Document, scan_lines, verdict_lines
     from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale, TreeBudget
     from hornbook.paper.task import Task, draw_training_set, target_theory
@@ -45,12 +45,10 @@ __all__ = [
     "reproduce",
     "run_lrn_star",
     "scan_choices",
-    "scan_sentence",
-    "scan_title",
+    "scan_lines",
     "score_nets",
     "select_network",
     "target_theory",
-    "title",
     "verdict_lines",
 ]
 
@@ -62,7 +60,7 @@ __getattr__ = load_lazily(
         "mixture": ["Disagreement", "Mixture", "measure_disagreement"],
         "protocol": ["HALF_PROTOCOL", "HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
         "published": ["run_lrn_star"],
-        "report": ["scan_sentence", "scan_title", "title", "verdict_lines", "Document"],
+        "report": ["Document", "scan_lines", "verdict_lines"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale", "TreeBudget"],
         "task": ["Task", "draw_training_set", "target_theory"],
