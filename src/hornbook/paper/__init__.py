@@ -6,6 +6,7 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.paper.experiment import reproduce, scan_choices
+    from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
     from hornbook.paper.mixture import Disagreement, Mixture, measure_disagreement
     from hornbook.paper.protocol import (
@@ -41,6 +42,8 @@ __all__ = [
     "TreeBudget",
     "draw_training_set",
     "grid",
+    "load_hcc",
+    "make_synthetic_hcc",
     "measure_disagreement",
     "reproduce",
     "run_lrn_star",
@@ -56,6 +59,7 @@ __getattr__ = load_lazily(
     "hornbook.paper",
     {
         "experiment": ["reproduce", "scan_choices"],
+        "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],
         "mixture": ["Disagreement", "Mixture", "measure_disagreement"],
         "protocol": ["HALF_PROTOCOL", "HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
