@@ -66,7 +66,7 @@ class Scale:
         The number of interpretations on which coherence is measured.
     longer
         The factor on the limit of equivalence queries for a second run of LRN*, which shows what
-        the limit costs.
+        the limit costs; with 1 there is none.
 
     """
 
@@ -117,7 +117,7 @@ QUICK = Scale(
     tree=TreeBudget(size=2_000, samples=2, tuning=200),
     hard_tree=TreeBudget(size=2_000, samples=2, tuning=200),
     sweep=Sweep(queries=10, size=1 << 14),
-    longer=2,
+    longer=1,
 )
 """The paper's own network without a search, few labels for the tree, a sweep with few queries."""
 
