@@ -126,7 +126,7 @@ PAPER = Scale(
     repetitions=5,
     selection=ModelSelection(),
     ours=Settings(PAPER_BUDGET, tries=2, coherence=0),
-    tree=TreeBudget(size=None, samples=2, tuning=2_000),
+    tree=TreeBudget(size=None, samples=3, tuning=2_000),
     hard_tree=TreeBudget(size=50_000, samples=1, tuning=2_000),
     sweep=Sweep(queries=published.QUERIES),
 )
