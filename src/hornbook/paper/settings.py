@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from hornbook.errors import HornbookError
 from hornbook.paper import published
@@ -135,14 +135,6 @@ PAPER = Scale(
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 
 
-class OpenChoice(NamedTuple):
-    """A question that the paper leaves open, the answer used here, and the reason for it."""
-
-    question: str
-    answer: str
-    reason: str
-
-
 ENCODINGS_IN_WORDS = {
     "zero": "1 if a variable is in the interpretation, and 0 otherwise: an unknown pair is (0, 0). A "
     "variable known to be false makes its dual true first, or it would be taken for an unknown one",
@@ -152,11 +144,22 @@ ENCODINGS_IN_WORDS = {
 }
 
 
-def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
+Choice: TypeAlias = tuple[str, str, str]
+"""A question that the paper leaves open, the answer used here, and the reason for it."""
+
+
+def open_choices(task: Task, scale: Scale) -> list[Choice]:
     """The choices that the paper leaves open, with what is done under the protocol of a task."""
-    protocol, selection, ours, tree = task.protocol, scale.selection, scale.ours, scale.tree_budget(task)
-    sample, hard = scale.sample(len(task.theory.vocabulary)), protocol.hard_share > 0
-    choices = [
+    return [
+        choice for part in (_of_task, _of_networks, _of_queries, _of_trees) for choice in part(task, scale)
+    ]
+
+
+def _of_task(task: Task, scale: Scale) -> list[Choice]:
+    """The choices about T and what is asked about it."""
+    protocol = task.protocol
+    hard = protocol.hard_share > 0
+    return [
         (
             "cut points: where quantitative features are divided",
             "with a the mean of the known values, at the mean of those up to a and the mean of those above "
@@ -190,6 +193,13 @@ def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
             "as in the balanced training set; among random interpretations alone T rejects none, so "
             "that every hypothesis without rules would be right",
         ),
+    ]
+
+
+def _of_networks(task: Task, scale: Scale) -> list[Choice]:
+    """The choices about networks."""
+    protocol, selection = task.protocol, scale.selection
+    return [
         (
             "encoding: how ? enters a network and a tree",
             ENCODINGS_IN_WORDS[protocol.encoding],
@@ -224,6 +234,13 @@ def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
             task.recipe.describe(),
             "see open_unknown and hard_share",
         ),
+    ]
+
+
+def _of_queries(task: Task, scale: Scale) -> list[Choice]:
+    """The choices about queries and LRN*."""
+    protocol, ours, sample = task.protocol, scale.ours, scale.sample(len(task.theory.vocabulary))
+    return [
         (
             "epsilon, delta: the sample size",
             f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {sample:,} interpretations a query",
@@ -248,6 +265,14 @@ def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
             if protocol.close
             else "so it is printed in the paper; rules that end in ⊥, as nearly all do here, add nothing",
         ),
+    ]
+
+
+def _of_trees(task: Task, scale: Scale) -> list[Choice]:
+    """The choices about the tree, times and tables."""
+    protocol, tree = task.protocol, scale.tree_budget(task)
+    size = tree.size or scale.sample(len(task.theory.vocabulary))
+    return [
         (
             "what the tree sees of a pair",
             "both variables" if protocol.unknown_input == 0 else "one variable",
@@ -263,7 +288,7 @@ def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
         ),
         (
             "when the tree stops",
-            f"it learns whole samples of {tree.size or sample:,} until it misclassifies none of one, or has "
+            f"it learns whole samples of {size:,} until it misclassifies none of one, or has "
             f"seen {tree.samples}; it would also be stopped after {tree.seconds:g} s",
             "the paper repeats until all of a sample are classified correctly, which may never be; no "
             "limit is named",
@@ -280,4 +305,3 @@ def open_choices(task: Task, scale: Scale) -> list[OpenChoice]:
             "drawn again and again they would seem to be more than they are",
         ),
     ]
-    return [OpenChoice(*choice) for choice in choices]

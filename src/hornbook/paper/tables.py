@@ -6,13 +6,14 @@ results of an experiment, and its format. One renderer puts the experiments side
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
 
 from hornbook.paper import published
 from hornbook.paper.claims import judge_claims, percent
+from hornbook.paper.missing import Sweep
 
 READER_NAMES = {
     "lrn_star": "LRN*",
@@ -20,21 +21,9 @@ READER_NAMES = {
     "longer": "LRN*, with more queries",
     "tree": "Hoeffding tree",
 }
-KIND_NAMES = {
-    "mixed": "mixed",
-    "random": "random",
-    "violation": "violating a rule of T",
-    "row": "real rows",
-    "near miss": "near misses",
-}
-PAIRS = ("t_nn", "t_lrn_star", "lrn_star_nn", "t_ours", "ours_nn", "t_tree", "tree_nn")
-"""The pairs of judges whose disagreement is shown by kind of interpretation."""
-
 STAGE_NAMES = {
     "search": "architecture search",
-    "lrn_star": "LRN*",
-    "longer": "LRN*, with more queries",
-    "ours": "ours",
+    **READER_NAMES,
     "tree": "Hoeffding tree, tuning included",
     "missing": "sweep over missing values",
     "evaluation": "evaluation",
@@ -83,164 +72,168 @@ class Figure(NamedTuple):
     published: str = "–"
 
 
-def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
-    """All tables, those that answer first."""
-    scan = [scan_table(metrics["scan"])] if "scan" in metrics else []
-    first, *others = (_figure_table(metrics, *table) for table in _list_figures(metrics))
-    texts = (_chosen_table(metrics), _choices_table(metrics), _examples_table(metrics))
-    return [_claims_table(metrics), first, *scan, *others, *texts]
+KINDS = {
+    "random": "random",
+    "violation": "violating a rule of T",
+    "row": "real rows",
+    "near miss": "near misses",
+}
+PAIRS = ("t_nn", "t_lrn_star", "lrn_star_nn", "t_ours", "ours_nn", "t_tree", "tree_nn")
+"""The pairs of judges whose disagreement is shown by kind of interpretation."""
 
+MIXED, INCOHERENT = ("evaluation", "shares", "mixed"), ("evaluation", "incoherent")
+"""The places of results."""
 
-def _list_figures(metrics: Mapping[str, Any]) -> Iterator[tuple[str, str, list[Figure]]]:
-    """The tables of figures: title, note, rows."""
-    known, first = metrics["published"], next(iter(metrics["experiments"].values()))
-    mixed = ("evaluation", "shares", "mixed")
-    was = {pair: percent(share) for pair, share in known["disagreement"].items()}
-    yield (
+TABLE_2 = (
+    Figure("equivalence queries", ("lrn_star", "equivalence_queries"), ".0f", str(published.QUERIES)),
+    Figure("t_h, LRN*", (*MIXED, "t_lrn_star"), published=percent(published.DISAGREEMENT["t_h"])),
+    Figure("t_nn", (*MIXED, "t_nn"), published=percent(published.DISAGREEMENT["t_nn"])),
+    Figure("h_nn, LRN*", (*MIXED, "lrn_star_nn"), published=percent(published.DISAGREEMENT["h_nn"])),
+    Figure("t_tree", (*MIXED, "t_tree"), published=percent(published.DISAGREEMENT["t_tree"])),
+    Figure("tree_nn", (*MIXED, "tree_nn")),
+    Figure("t_h, ours", (*MIXED, "t_ours")),
+    Figure("h_nn, ours", (*MIXED, "ours_nn")),
+    Figure("h_nn, LRN* with more queries", (*MIXED, "longer_nn")),
+    Figure("real rows with their class that the network rejects", ("evaluation", "rows_rejected")),
+    Figure("interpretations evaluated", ("evaluation", "size"), ",.0f"),
+)
+
+BY_KIND = tuple(
+    Figure(f"{name}: {pair.replace('lrn_star', 'LRN*')}", ("evaluation", "shares", kind, pair))
+    for kind, name in KINDS.items()
+    for pair in PAIRS
+)
+
+ERRORS = tuple(
+    Figure(f"{name}: rules are {error}", ("evaluation", "errors", reader, error))
+    for reader, name in READER_NAMES.items()
+    for error in ("missing", "wrong")
+)
+
+RULES = tuple(
+    Figure(f"{name}: {what}", (*path, reader, figure), form, was if reader == "lrn_star" else "–")
+    for reader, name in READER_NAMES.items()
+    for what, path, figure, form, was in (
+        ("rules", ("evaluation", "rules"), "count", ".0f", "–"),
+        ("in T literally", ("evaluation", "rules"), "in_t", ".0f", "–"),
+        (
+            "in T up to the side of the class",
+            ("evaluation", "rules"),
+            "in_t_by_side",
+            ".0f",
+            str(published.RULES_OF_T),
+        ),
+        ("entailed by T", ("evaluation", "rules"), "entailed_by_t", ".0f", "some"),
+        ("literals in a body", ("evaluation", "rules"), "body_literals", ".1f", "–"),
+        (
+            "features in a body",
+            ("evaluation", "rules"),
+            "body_features",
+            ".1f",
+            f"about {published.BODY_FEATURES}",
+        ),
+        ("equivalence queries", (), "equivalence_queries", ".0f", str(published.QUERIES)),
+        ("answers of the network", (), "membership_queries", ",.0f", "–"),
+        ("stopped by", (), "stopped", "", "–"),
+    )
+)
+
+NETS = (
+    *(
+        Figure(f"{net}, {what}", ("search", "published", str(net), figure), ".4f", was)
+        for net, accuracy in published.NETS
+        for what, figure, was in (
+            ("cross-validated", "cross_validated", f"{accuracy:.4f}"),
+            ("held out", "held_out", "–"),
+        )
+    ),
+    Figure("chosen net, cross-validated", ("search", "chosen", "cross_validated"), ".4f"),
+    Figure("chosen net, scored again with further seeds", ("search", "chosen", "again"), ".4f"),
+    Figure("chosen net, held out", ("search", "chosen", "held_out"), ".4f"),
+    *(
+        Figure(f"chosen net, held out: {kind}", ("search", "held_out_by_kind", kind), ".1%")
+        for kind in ("random, accepted", "row, accepted", "near miss, accepted", "violation, rejected")
+    ),
+    Figure("chosen nets", ("search", "chosen", "net"), ""),
+    Figure("configurations", ("search", "configurations"), ",.0f", "4,080"),
+    Figure("trainings", ("search", "trainings"), ",.0f", "12,240"),
+)
+
+MISSING = tuple(
+    Figure(f"level {level + 1}: {what}", ("missing", level, figure), form)
+    for level in range(len(Sweep().shares))
+    for what, figure, form in (
+        ("unknown of the open values", "missing", ".0%"),
+        ("unknown of all values", "unknown", ".1%"),
+        ("accuracy, own test", "own", ".3f"),
+        ("accuracy, common test", "common", ".3f"),
+        ("t_h", "t_h", ".2%"),
+        ("h_nn", "h_nn", ".2%"),
+    )
+)
+
+COHERENCE = (
+    Figure("rejected although a completion is accepted, of the rejected", (*INCOHERENT, "rejected")),
+    Figure("accepted although no completion that was tried is, of the accepted", (*INCOHERENT, "accepted")),
+    Figure("incoherent, of all", (*INCOHERENT, "rate")),
+)
+
+TIMES = tuple(
+    Figure(f"{name}, {unit}", ("seconds", stage, figure), ".1f", was if figure == "cpu" else "–")
+    for stage, name in STAGE_NAMES.items()
+    for was in (f"about {published.HOURS[stage]} h" if stage in published.HOURS else "–",)
+    for figure, unit in (("seconds", "s"), ("cpu", "CPU-s"))
+)
+
+FIGURE_TABLES = (
+    (
         "Table 2",
-        f"Of {first['evaluation']['size']['median']:,.0f} fresh interpretations a repetition, the share "
-        "judged differently: t is the target theory T, h the rules, nn the network, tree the Hoeffding tree.",
-        [
-            Figure(
-                "equivalence queries",
-                ("lrn_star", "equivalence_queries"),
-                ".0f",
-                str(known["queries"]),
-            ),
-            Figure("t_h, LRN*", (*mixed, "t_lrn_star"), published=was["t_h"]),
-            Figure("t_nn", (*mixed, "t_nn"), published=was["t_nn"]),
-            Figure("h_nn, LRN*", (*mixed, "lrn_star_nn"), published=was["h_nn"]),
-            Figure("t_tree", (*mixed, "t_tree"), published=was["t_tree"]),
-            Figure("tree_nn", (*mixed, "tree_nn")),
-            Figure("t_h, ours", (*mixed, "t_ours")),
-            Figure("h_nn, ours", (*mixed, "ours_nn")),
-            Figure("h_nn, LRN* with more queries", (*mixed, "longer_nn")),
-            Figure("real rows with their class that the network rejects", ("evaluation", "rows_rejected")),
-        ],
-    )
-    yield (
-        "Interpretations judged differently, by kind",
-        "Real rows are counted once each.",
-        [
-            Figure(
-                f"{KIND_NAMES.get(kind, kind)}: {pair.replace('lrn_star', 'LRN*')}", (*mixed[:2], kind, pair)
-            )
-            for kind in dict.fromkeys(
-                kind
-                for each in metrics["experiments"].values()
-                for kind in each["evaluation"]["shares"]
-                if kind != "mixed"
-            )
-            for pair in PAIRS
-        ],
-    )
-    yield (
+        "Of fresh interpretations, the share judged differently: t is the target theory T, h the rules, nn "
+        "the network, tree the Hoeffding tree.",
+        TABLE_2,
+    ),
+    ("Interpretations judged differently, by kind", "Real rows are counted once each.", BY_KIND),
+    (
         "Two kinds of error",
         "Of mixed interpretations: rules are missing where the network alone rejects, and wrong where it "
         "alone accepts.",
-        [
-            Figure(f"{name}: rules are {error}", ("evaluation", "errors", reader, error))
-            for reader, name in READER_NAMES.items()
-            for error in ("missing", "wrong")
-        ],
-    )
-    yield ("Rules", RULES_NOTE, list(_list_rule_figures(known)))
-    yield (
-        "Table 1. The paper's nets, and those that were chosen",
-        f"{first['search']['configurations']['median']:,.0f} configurations, "
-        f"{first['search']['trainings']['median']:,.0f} trainings a repetition.",
-        [
-            *(
-                Figure(f"{net}, {part}", ("search", "published", str(net), name), ".4f", was)
-                for net, accuracy in published.NETS
-                for part, name, was in (
-                    ("cross-validated", "cross_validated", f"{accuracy:.4f}"),
-                    ("held out", "held_out", "–"),
-                )
-            ),
-            Figure("chosen net, cross-validated", ("search", "chosen", "cross_validated"), ".4f"),
-            Figure("chosen net, scored again with further seeds", ("search", "chosen", "again"), ".4f"),
-            Figure("chosen net, held out", ("search", "chosen", "held_out"), ".4f"),
-            *(
-                Figure(f"chosen net, held out: {kind}", ("search", "held_out_by_kind", kind), ".1%")
-                for kind in dict.fromkeys(
-                    kind
-                    for each in metrics["experiments"].values()
-                    for kind in each["search"]["held_out_by_kind"]
-                )
-            ),
-        ],
-    )
-    if levels := len(first.get("missing", ())):
-        yield (
-            "Missing values",
-            "The paper's net, trained on rejected examples of the patients who lack most, with more and more "
-            "of their open values unknown, and on as many accepted ones with the same share of unknown "
-            "values; rules are read by LRN*.",
-            [
-                Figure(
-                    f"{100 * first['missing'][level]['missing']['median']:.0f} % of the open values: {name}",
-                    path,
-                    form,
-                )
-                for level in range(levels)
-                for name, path, form in (
-                    ("unknown of all", ("missing", level, "unknown"), ".1%"),
-                    ("accuracy, own test", ("missing", level, "own"), ".3f"),
-                    ("accuracy, common test", ("missing", level, "common"), ".3f"),
-                    ("t_h", ("missing", level, "t_h"), ".2%"),
-                    ("h_nn", ("missing", level, "h_nn"), ".2%"),
-                )
-            ],
-        )
-    yield (
+        ERRORS,
+    ),
+    (
+        "Rules",
+        "B → survives and B ∧ not_survives → ⊥ differ in the side of the class literal alone. Bodies are "
+        "counted without the class; the rule of a patient has about 91 literals about 44 features.",
+        RULES,
+    ),
+    ("Table 1. The paper's nets, and those that were chosen", "", NETS),
+    (
+        "Missing values",
+        "The paper's net, trained on rejected examples of the patients who lack most, with more and more of "
+        "their open values unknown, and on as many accepted ones with the same share of unknown values; "
+        "rules are read by LRN*.",
+        MISSING,
+    ),
+    (
         "Coherence of the networks",
         "An answer is incoherent if no theory gives it beside the answers about completions.",
-        [
-            Figure(name, ("evaluation", "incoherent", kind))
-            for kind, name in (
-                ("rejected", "rejected although a completion is accepted, of the rejected"),
-                ("accepted", "accepted although no completion that was tried is, of the accepted"),
-                ("rate", "incoherent, of all"),
-            )
-        ],
-    )
-    yield (
+        COHERENCE,
+    ),
+    (
         "Times",
         "Seconds by the clock include waiting where a machine is busy; CPU-seconds grow when cores are "
-        "shared; stages run side by side where there are cores. All stages: "
-        f"{metrics['seconds']['total']:.0f} s.",
-        [
-            Figure(f"{name}, {unit}", ("seconds", stage, kind), ".1f", was if kind == "cpu" else "–")
-            for stage, name in STAGE_NAMES.items()
-            for was in (f"about {known['hours'][stage]} h" if stage in known["hours"] else "–",)
-            for kind, unit in (("seconds", "s"), ("cpu", "CPU-s"))
-        ],
-    )
-
-
-RULES_NOTE = (
-    "B → survives and B ∧ not_survives → ⊥ differ in the side of the class literal alone. Bodies are counted "
-    "without the class; the rule of a patient has about 91 literals about 44 features."
+        "shared. Stages run side by side where there are cores; a search has processes of its own.",
+        TIMES,
+    ),
 )
+"""The tables of figures: title, note, rows. Figures that a run does not have are left out."""
 
 
-def _list_rule_figures(known: Mapping[str, Any]) -> Iterator[Figure]:
-    """The figures about the rules of every reader."""
-    for reader, name in READER_NAMES.items():
-        was = (str(known["rules_of_t"]), "some", f"about {known['body_features']}", str(known["queries"]))
-        of_t, entailed, features, queries = was if reader == "lrn_star" else 4 * ("–",)
-        rules = ("evaluation", "rules", reader)
-        yield Figure(f"{name}: rules", (*rules, "count"), ".0f")
-        yield Figure(f"{name}: in T literally", (*rules, "in_t"), ".0f")
-        yield Figure(f"{name}: in T up to the side of the class", (*rules, "in_t_by_side"), ".0f", of_t)
-        yield Figure(f"{name}: entailed by T", (*rules, "entailed_by_t"), ".0f", entailed)
-        yield Figure(f"{name}: literals in a body", (*rules, "body_literals"), ".1f")
-        yield Figure(f"{name}: features in a body", (*rules, "body_features"), ".1f", features)
-        if reader != "tree":
-            yield Figure(f"{name}: equivalence queries", (reader, "equivalence_queries"), ".0f", queries)
-        yield Figure(f"{name}: answers of the network", (reader, "membership_queries"), ",.0f")
-        yield Figure(f"{name}: stopped by", (reader, "stopped"), "")
+def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
+    """All tables, those that answer first."""
+    scan = [scan_table(metrics["scan"])] if "scan" in metrics else []
+    first, *others = (_figure_table(metrics, *table) for table in FIGURE_TABLES)
+    present = [table for table in others if table.rows]
+    return [_claims_table(metrics), first, *scan, *present, _choices_table(metrics), _examples_table(metrics)]
 
 
 def _figure_table(
@@ -265,7 +258,7 @@ def _format_figure(results: Any, figure: Figure) -> str:
     """A figure of an experiment; a dash if it has none."""
     try:
         summary = reduce(lambda part, step: part[step], figure.path, results)
-    except KeyError:
+    except (KeyError, IndexError):
         return "–"
     if "low" in summary:
         low, high, least, most = (100 * summary[name] for name in ("low", "high", "least", "most"))
@@ -300,26 +293,6 @@ def _claims_table(metrics: Mapping[str, Any]) -> ReportTable:
         "A median is as published if it is within a quarter of the published figure, or that lies in the "
         "range of the repetitions. A figure is not comparable where the paper's conditions are not met, or "
         "where the repetitions contradict each other.",
-    )
-
-
-def _chosen_table(metrics: Mapping[str, Any]) -> ReportTable:
-    experiments = metrics["experiments"].values()
-    return ReportTable(
-        "The network of each repetition",
-        ("seed", *metrics["labels"].values()),
-        tuple(
-            (
-                str(seed),
-                *(
-                    f"{chosen['net']['runs'][at]}: {chosen['cross_validated']['runs'][at]:.4f}, "
-                    f"held out {chosen['held_out']['runs'][at]:.4f}"
-                    for chosen in (each["search"]["chosen"] for each in experiments)
-                ),
-            )
-            for at, seed in enumerate(metrics["seeds"])
-        ),
-        "With its cross-validated accuracy, and that on fresh examples that played no part.",
     )
 
 
