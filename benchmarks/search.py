@@ -35,8 +35,7 @@ def batched(nets: list[Net], setting: Setting, device: str, processes: int | Non
     started = time.perf_counter()
     scores = search.score_nets(nets, setting, device=device, n_jobs=processes)
     elapsed = time.perf_counter() - started
-    for failures in scores.failures():
-        print(f"    {failures}")
+    print(f"    {scores.diverged.sum()} diverged, {scores.collapsed.sum()} ended in one answer")
     return elapsed
 
 

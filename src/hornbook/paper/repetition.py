@@ -115,7 +115,8 @@ class Repetition:
         report = {
             "configurations": len(found.scores),
             "trainings": len(found.scores) * selection.folds,
-            "failures": [asdict(failures) for failures in found.scores.failures()],
+            "diverged": int(found.scores.diverged.sum()),
+            "collapsed": int(found.scores.collapsed.sum()),
             # net, cross-validated accuracy, accuracy on fresh examples
             "best": [
                 [str(finalist.net), finalist.first.mean, float(np.mean(finalist.fresh))]

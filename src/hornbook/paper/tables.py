@@ -157,6 +157,8 @@ NETS = (
     Figure("chosen nets", ("search", "chosen", "net"), ""),
     Figure("configurations", ("search", "configurations"), ",.0f", "4,080"),
     Figure("trainings", ("search", "trainings"), ",.0f", "12,240"),
+    Figure("trainings that diverged", ("search", "diverged"), ",.0f"),
+    Figure("trainings that ended in one answer to everything", ("search", "collapsed"), ",.0f"),
 )
 
 MISSING = tuple(
@@ -279,6 +281,7 @@ def _format_values(summary: Mapping[str, float], form: str) -> str:
 def _claims_table(metrics: Mapping[str, Any]) -> ReportTable:
     """The verdicts, with a column for each experiment."""
     labels, rows = metrics["labels"], []
+    evaluated = next(iter(metrics["experiments"].values()))["evaluation"]["size"]["median"]
     claims = judge_claims(metrics)
     for topic in dict.fromkeys(claim.topic for claim in claims):
         several = {claim.protocol: claim for claim in claims if claim.topic == topic}
@@ -290,7 +293,9 @@ def _claims_table(metrics: Mapping[str, Any]) -> ReportTable:
         "Verdicts",
         ("claim", "published", *labels.values(), "reason"),
         tuple(rows),
-        "A median is as published if it is within a quarter of the published figure, or that lies in the "
+        f"Each rests on the seeds {metrics['seeds'][0]} to {metrics['seeds'][-1]}, LRN* with "
+        f"{published.QUERIES} queries of {metrics['sample']:,} samples, and {evaluated:,.0f} "
+        "interpretations. A median is as published if it is within a quarter of the published figure, or that lies in the "
         "range of the repetitions. A figure is not comparable where the paper's conditions are not met, or "
         "where the repetitions contradict each other.",
     )
