@@ -32,9 +32,7 @@ import hornbook.report.page
 import hornbook.runs  # noqa: F401  imported before, and not in each run
 from hornbook.cli import main as run_command
 from hornbook.cli.learn import NETWORK_FILE
-from hornbook.paper import PROTOCOLS
-from hornbook.paper.search import ModelSelection, grid
-from hornbook.paper.settings import Scale, Sweep, TreeBudget
+from hornbook.paper import PROTOCOLS, ModelSelection, Scale, Sweep, TreeBudget, grid, reproduce
 from hornbook.queries import Budget, Net, Settings
 from hornbook.tables import load_dataset
 
@@ -43,9 +41,9 @@ SMALL = Scale(
     repetitions=1,
     selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=1, seeds=1),
     ours=Settings(Budget(equivalence_queries=4), pool=2000, size=2000, evaluation=1000, coherence=0),
-    tree=TreeBudget(labels=60, tuning=20, seconds=600),
-    hard_tree=TreeBudget(labels=60, tuning=20, seconds=600),
-    sweep=Sweep((0.0, 0.8), Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
+    tree=TreeBudget(size=60, samples=1, tuning=20, seconds=600),
+    hard_tree=TreeBudget(size=60, samples=1, tuning=20, seconds=600),
+    sweep=Sweep((0.0, 0.8), net=Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
     coherent=100,
 )

@@ -12,10 +12,10 @@ import os
 import time
 
 import numpy as np
-from hornbook.paper.lockstep import Setting, make_folds
 
 from hornbook.logic import Batch, Vocabulary
 from hornbook.paper import search
+from hornbook.paper.search import Setting, make_folds
 from hornbook.queries import Examples, Net, Training, train
 from hornbook.queries.network import encode, torch
 
@@ -35,8 +35,7 @@ def batched(nets: list[Net], setting: Setting, device: str, processes: int | Non
     started = time.perf_counter()
     scores = search.score_nets(nets, setting, device=device, n_jobs=processes)
     elapsed = time.perf_counter() - started
-    for failures in scores.failures():
-        print(f"    {failures}")
+    print(f"    {scores.diverged.sum()} diverged, {scores.collapsed.sum()} ended in one answer")
     return elapsed
 
 
@@ -52,7 +51,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--full", action="store_true", help="train all 12,240 networks")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--optimiser", choices=["sgd", "adam"], default="sgd")
     parser.add_argument("--epochs", type=int, default=100)
     parser.add_argument("--processes", type=int, default=os.cpu_count())
     parser.add_argument("--every", type=int, default=12, help="train each so manieth chunk of the search")
@@ -60,7 +58,7 @@ def main() -> None:
     args = parser.parse_args()
 
     rng = np.random.default_rng(0)
-    examples, training = random_examples(rng), Training(args.optimiser, args.epochs)
+    examples, training = random_examples(rng), Training(epochs=args.epochs)
     folds = make_folds(rng.permutation(np.arange(EXAMPLES) % FOLDS))
     setting = Setting(encode(examples.batch, "half"), examples.accepted, folds, training)
     nets = search.grid()
@@ -72,18 +70,16 @@ def main() -> None:
     ]
     total = len(nets) * FOLDS
 
-    print(f"torch {torch.__version__} on {args.device}, {args.optimiser}, {args.epochs} epochs")
-    warm = Setting(setting.inputs, setting.labels, folds, Training(args.optimiser, 1))
+    print(f"torch {torch.__version__} on {args.device}, {args.epochs} epochs")
+    warm = Setting(setting.inputs, setting.labels, folds, Training(epochs=1))
     search.score_nets(nets[::200], warm, device=args.device, n_jobs=args.processes)
     seconds = batched(chosen, setting, args.device, args.processes)
     rate = len(chosen) * FOLDS / seconds
-    print(f"in lockstep: {len(chosen) * FOLDS} trainings in {seconds:.2f} s, {rate:.1f} a second")
+    print(f"in stacks: {len(chosen) * FOLDS} trainings in {seconds:.2f} s, {rate:.1f} a second")
     seconds_alone = plain([nets[at] for at in rng.permutation(len(nets))[: args.alone]], examples, setting)
     rate_alone = args.alone / seconds_alone
     print(f"one at a time: {args.alone} trainings in {seconds_alone:.2f} s, {rate_alone:.1f} a second")
-    print(
-        f"all {total} trainings: {total / rate:.1f} s in lockstep, {total / rate_alone:.0f} s one at a time"
-    )
+    print(f"all {total} trainings: {total / rate:.1f} s in stacks, {total / rate_alone:.0f} s one at a time")
 
 
 if __name__ == "__main__":

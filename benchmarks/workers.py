@@ -71,8 +71,8 @@ def search(nets: int) -> Callable[[int | None], Any]:
     chosen = grid()[:: len(grid()) // nets][:nets]
 
     def scores(n_jobs: int | None) -> Any:
-        outcome = score_nets(chosen, setting, n_jobs=n_jobs).outcome
-        return [np.asarray(values).tolist() for values in vars(outcome).values()]
+        scores = score_nets(chosen, setting, n_jobs=n_jobs)
+        return [values.tolist() for values in (scores.accuracy, scores.loss_before, scores.loss_after)]
 
     return scores
 

@@ -18,10 +18,11 @@ from tiny_reproduction import ONCE, PUBLISHED, SHORT, TINY, patients
 from hornbook.errors import HornbookError
 from hornbook.paper import SCALES, Document, reproduce, verdict_lines
 from hornbook.paper.claims import describe_answer, judge_claims
+from hornbook.paper.experiment import summarise
 from hornbook.paper.repetition import Repetition
-from hornbook.paper.report import ANSWER_END, ANSWER_START, TABLES_START, tables, to_markdown
+from hornbook.paper.report import ANSWER_END, ANSWER_START, TABLES_START, to_markdown
 from hornbook.paper.settings import PAPER, QUICK
-from hornbook.paper.summary import summarise
+from hornbook.paper.tables import tables
 from hornbook.queries import MLP
 from hornbook.storage import read_json
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hornbook.errors import HornbookError
-from hornbook.paper.stages import Stage, StageRunner, write_json
+from hornbook.paper.stages import Stage, StageRunner, show_progress, write_json
 from hornbook.storage import read_json
 
 
@@ -139,3 +139,13 @@ def test_stage_runner_side_by_side_the_same_is_written(tmp_path):
     assert os.getpid() not in processes
     assert all(StageRunner(tmp_path).is_finished(stage) for stage in stages)
     assert all(StageRunner(tmp_path).read_times(stage)["seconds"] > 0 for stage in stages)
+
+
+def test_show_progress_bar_is_shown_on_a_terminal_only(capsys, monkeypatch):
+    assert list(show_progress(iter("abc"), 3, "letters")) == ["a", "b", "c"]
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert list(show_progress(iter("abc"), 3, "letters")) == ["a", "b", "c"]
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "letters" in shown.err

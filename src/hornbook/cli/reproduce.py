@@ -97,9 +97,5 @@ def reproduce(
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
         return
-    print(
-        "\n".join(
-            [paper.scan_title(result), paper.scan_sentence(result)] if scan else paper.verdict_lines(result)
-        )
-    )
+    print("\n".join(paper.scan_lines(result) if scan else paper.verdict_lines(result)))
     print(f"report: {output / ('scan.html' if scan else 'report.html')}")

@@ -6,6 +6,7 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.paper.experiment import reproduce, scan_choices
+    from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
     from hornbook.paper.mixture import Disagreement, Mixture, measure_disagreement
     from hornbook.paper.protocol import (
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
         Recipe,
     )
     from hornbook.paper.published import run_lrn_star
-    from hornbook.paper.report import Document, scan_sentence, scan_title, title, verdict_lines
+    from hornbook.paper.report import Document, scan_lines, verdict_lines
     from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale, TreeBudget
     from hornbook.paper.task import Task, draw_training_set, target_theory
@@ -41,16 +42,16 @@ __all__ = [
     "TreeBudget",
     "draw_training_set",
     "grid",
+    "load_hcc",
+    "make_synthetic_hcc",
     "measure_disagreement",
     "reproduce",
     "run_lrn_star",
     "scan_choices",
-    "scan_sentence",
-    "scan_title",
+    "scan_lines",
     "score_nets",
     "select_network",
     "target_theory",
-    "title",
     "verdict_lines",
 ]
 
@@ -58,11 +59,12 @@ __getattr__ = load_lazily(
     "hornbook.paper",
     {
         "experiment": ["reproduce", "scan_choices"],
+        "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],
         "mixture": ["Disagreement", "Mixture", "measure_disagreement"],
         "protocol": ["HALF_PROTOCOL", "HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
         "published": ["run_lrn_star"],
-        "report": ["scan_sentence", "scan_title", "title", "verdict_lines", "Document"],
+        "report": ["Document", "scan_lines", "verdict_lines"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale", "TreeBudget"],
         "task": ["Task", "draw_training_set", "target_theory"],

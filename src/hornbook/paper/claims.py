@@ -66,6 +66,15 @@ PAPER_NAMES = ("paper", "paper-half")
 """The protocols under which the paper's claims are judged."""
 
 
+DISAGREEMENTS = (
+    ("t_nn", "how often the network differs from T", "t_nn"),
+    ("h_nn", "how often LRN* differs from the network", "lrn_star_nn"),
+    ("t_h", "how often LRN* differs from T", "t_lrn_star"),
+    ("t_tree", "how often the tree differs from T", "t_tree"),
+)
+"""The pairs of judges of the paper's table of results, in words, and by their names in an evaluation."""
+
+
 @dataclass(frozen=True)
 class _Judge:
     """Judges the paper's claims under one protocol."""
@@ -81,7 +90,7 @@ class _Judge:
 
     def judge(self) -> list[JudgedClaim]:
         """Judge all claims."""
-        known, shares = self.metrics["published"], self.results["evaluation"]["shares"]["mixed"]
+        known = self.metrics["published"]
         rules = self.results["evaluation"]["rules"]["lrn_star"]
         accuracy = self.results["search"]["chosen"]["cross_validated"]
         errors = {name: 1 - accuracy[of] for name, of in zip(RANGE, reversed(RANGE), strict=True)}
@@ -94,22 +103,7 @@ class _Judge:
                 ("net",),
                 "error",
             ),
-            *(
-                self._compare(
-                    pair,
-                    f"{text} ({pair})",
-                    (percent(known["disagreement"][pair]), known["disagreement"][pair]),
-                    (percent(share["estimate"]), {**share, "median": share["estimate"]}),
-                    ("net", "tree") if pair == "t_tree" else ("net", "queries"),
-                    pair,
-                )
-                for pair, text, share in (
-                    ("t_nn", "how often the network differs from T", shares["t_nn"]),
-                    ("h_nn", "how often LRN* differs from the network", shares["lrn_star_nn"]),
-                    ("t_h", "how often LRN* differs from T", shares["t_lrn_star"]),
-                    ("t_tree", "how often the tree differs from T", shares["t_tree"]),
-                )
-            ),
+            *(self._disagreement(pair, text, judges) for pair, text, judges in DISAGREEMENTS),
             self._pace(),
             self._compare(
                 "rules of T",
@@ -136,6 +130,19 @@ class _Judge:
             self._trend("missing: networks", "more missing values make more accurate networks", "common", 1),
             self._trend("missing: rules", "more missing values make better rules (t_h)", "t_h", -1),
         ]
+
+    def _disagreement(self, pair: str, text: str, judges: str) -> JudgedClaim:
+        """Compare how often two judges disagree."""
+        known = self.metrics["published"]["disagreement"][pair]
+        share = self.results["evaluation"]["shares"]["mixed"][judges]
+        return self._compare(
+            pair,
+            f"{text} ({pair})",
+            (percent(known), known),
+            (percent(share["estimate"]), {**share, "median": share["estimate"]}),
+            ("net", "tree") if pair == "t_tree" else ("net", "queries"),
+            pair,
+        )
 
     def _claim(
         self, topic: str, text: str, was: str, here: str, verdict: str, reason: str, *needs: Condition

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from itertools import combinations, zip_longest
+from itertools import combinations
 from operator import or_
 from typing import Any, ClassVar
 
@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
-from hornbook.queries import Distribution, Literals, Membership, Random
+from hornbook.queries import Distribution, Literals, Membership
 from hornbook.queries.distributions import (
-    Choices,
     DrawnInBlocks,
-    WithOverrides,
     draw_keyed,
     draw_nested_rows,
     percent,
 )
-from hornbook.queries.violations import RuleConditioned
 from hornbook.queries.words import Stream, block_streams, keys_from_generator, one_hot_bits
 from hornbook.statistics import Share
 
@@ -37,6 +34,7 @@ class Mixture(DrawnInBlocks):
 
     Examples
     --------
+    >>> from hornbook.queries import Random
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
     >>> mixture = Mixture((Random(vocabulary, 0.1), Random(vocabulary, 0.9)), weights=(3, 1))
     >>> print(mixture)
@@ -90,37 +88,19 @@ class Mixture(DrawnInBlocks):
                 part[bits.flat(own, len(part))] = number
         return draw_keyed(self, keys, size), labels
 
-    @cached_property
-    def shared_bases(self) -> list[tuple[Random, dict[int, WithOverrides]]]:
-        """Random base distributions, each with the components that override it, by their numbers."""
-        over: list[tuple[Random, dict[int, WithOverrides]]] = []
-        left = {n: each for n, each in enumerate(self.components) if isinstance(each, WithOverrides)}
-        for component in self.components:
-            if isinstance(component, Random | RuleConditioned):
-                rest = component if isinstance(component, Random) else component.rest
-                over.append((rest, {n: each for n, each in left.items() if each.shares_base(rest)}))
-                left = {n: each for n, each in left.items() if n not in over[-1][1]}
-        return [(rest, components) for rest, components in over if components]
-
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables.
 
-        Every component draws every item, and its own items are kept. Components over the same
-        random base share one draw of it, as each item belongs to one component only.
+        Every component draws every item, and its own items are kept.
         """
-        origins, parts = self._choose_components(stream), []
-        alone = dict(enumerate(self.components))
-        for rest, components in self.shared_bases:
-            alone = {n: each for n, each in alone.items() if n not in components}
-            owned = [(origins[n], each.choices(stream)) for n, each in components.items()]
-            rows = rest.literals.translate(
-                *rest.draw_with_overrides(merge_choices(owned), stream), self.literals
-            )
-            parts.append((reduce(or_, (own for own, _ in owned)), rows))
-        parts += [(origins[n], draw_nested_rows(each, self.literals, stream)) for n, each in alone.items()]
+        origins = self._choose_components(stream)
+        parts = [draw_nested_rows(each, self.literals, stream) for each in self.components]
         if len(parts) == 1:
-            return parts[0][1]
-        true, false = (reduce(or_, (rows[which] & own for own, rows in parts)) for which in range(2))
+            return parts[0]
+        true, false = (
+            reduce(or_, (rows[which] & own for own, rows in zip(origins, parts, strict=True)))
+            for which in range(2)
+        )
         return true, false
 
     def _choose_components(self, stream: Stream) -> list[Words]:
@@ -139,26 +119,6 @@ class Mixture(DrawnInBlocks):
             "kind": self.kind,
             "components": [{"weight": weight, **component.settings()} for weight, component in parts],
         }
-
-
-def merge_choices(owned: Sequence[tuple[Words, Choices]]) -> Choices:
-    """Merge the choices of several components into one, by the component of each item.
-
-    Tables are joined. Where a component chooses from fewer tables than another, its items take
-    the empty row.
-    """
-    items = [bits.bit_first(own) for own, _ in owned]
-    joined: Choices = []
-    for several in zip_longest(*(choices for _, choices in owned)):
-        made = [(is_own, *choice) for is_own, choice in zip(items, several, strict=True) if choice]
-        tables = [table for _, table, _ in made]
-        start = 0
-        chosen: Any = len(tables[0]) - 1
-        for is_own, table, rows in made:
-            chosen = np.where(is_own, rows + start, chosen)
-            start += len(table)
-        joined.append((np.concatenate(tables), chosen))
-    return joined
 
 
 EVALUATION_CHUNK = 1 << 15

@@ -41,7 +41,7 @@ from hornbook.statistics import Share
 from hornbook.storage import read_json, write_file
 
 READERS = ("lrn_star", "ours", "longer", "tree")
-"""The stages that extract rules from the network."""
+"""The stages that extract rules from the network; a scale may leave out the longer LRN*."""
 
 ERROR_SAMPLES = 1 << 17
 """Number of interpretations on which the two kinds of error are measured."""
@@ -77,19 +77,20 @@ class Repetition:
             return Stage(self.stage_path(name), work, inputs, ("data", *map(self.stage_path, after)))
 
         search = {"selection": scale.settings()["selection"], "fresh": scale.fresh}
-        lrn_star, longer = (
-            {"queries": factor * scale.queries, "sample": sample} for factor in (1, scale.longer)
-        )
+        lrn_star = {"queries": scale.queries, "sample": sample}
         tree = {**asdict(scale.tree_budget(self.task)), "sample": sample}
         evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERROR_SAMPLES}
         stages = {
             "search": stage("search", self.search, search),
             "lrn_star": stage("lrn_star", partial(self.read_by_lrn_star, 1), lrn_star, "search"),
-            "longer": stage("longer", partial(self.read_by_lrn_star, scale.longer), longer, "search"),
             "ours": stage("ours", self.read_by_prime_bodies, asdict(scale.ours), "search"),
             "tree": stage("tree", self.read_by_tree, tree, "search"),
-            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *READERS),
+            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *self.readers),
         }
+        if "longer" in self.readers:
+            longer = {**lrn_star, "queries": scale.longer * scale.queries}
+            work = partial(self.read_by_lrn_star, scale.longer)
+            stages["longer"] = stage("longer", work, longer, "search")
         if protocol.is_published:
             stages["missing"] = stage("missing", self.sweep, asdict(scale.sweep) | {"sample": sample})
         return stages
@@ -114,7 +115,8 @@ class Repetition:
         report = {
             "configurations": len(found.scores),
             "trainings": len(found.scores) * selection.folds,
-            "failures": [asdict(failures) for failures in found.scores.failures()],
+            "diverged": int(found.scores.diverged.sum()),
+            "collapsed": int(found.scores.collapsed.sum()),
             # net, cross-validated accuracy, accuracy on fresh examples
             "best": [
                 [str(finalist.net), finalist.first.mean, float(np.mean(finalist.fresh))]
@@ -205,9 +207,7 @@ class Repetition:
         network, task = self.network, self.task
         judges: dict[str, Membership] = {
             "t": task.theory.satisfied_by,
-            "lrn_star": self._theory("lrn_star").satisfied_by,
-            "ours": self._theory("ours").satisfied_by,
-            "longer": self._theory("longer").satisfied_by,
+            **{name: self._theory(name).satisfied_by for name in self.readers},
             "tree": self._tree(),
             "nn": network,
         }
@@ -215,14 +215,14 @@ class Repetition:
         found = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         asked = generator(self.seed, Purpose.COHERENCE)
         contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
-        errors = self._errors({name: judges[name] for name in READERS})
+        errors = self._errors({name: judges[name] for name in self.readers})
         report = {
             "size": size,
             "shares": {"mixed": _shares(found.shares)}
             | {kind: _shares(shares) for kind, shares in found.by_kind.items()}
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_disagreement_on(task.rows, judges))},
-            "rules": {name: self._about_rules(name) for name in READERS},
+            "rules": {name: self._about_rules(name) for name in self.readers},
             "errors": errors,
             "rows_rejected": _share(Share.where(~network(task.rows))),
             "incoherent": {
@@ -232,6 +232,11 @@ class Repetition:
             },
         }
         write_json(folder / "evaluation.json", report)
+
+    @property
+    def readers(self) -> tuple[str, ...]:
+        """The stages that extract rules from the network, at this scale."""
+        return tuple(name for name in READERS if name != "longer" or self.scale.longer > 1)
 
     @property
     def sample(self) -> int:

@@ -26,7 +26,6 @@ import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.models import Floats
-from hornbook.paper.stages import show_progress
 from hornbook.parallel import parallel_map
 from hornbook.queries import MLP, Examples, Net, Training, accuracy_by_kind, assign_parts, train
 from hornbook.queries.network import (
@@ -127,16 +126,6 @@ class Score(NamedTuple):
         return float(np.std(self.accuracies))
 
 
-@dataclass(frozen=True)
-class Failures:
-    """The trainings at one learning rate, and how many of them failed."""
-
-    rate: float
-    trainings: int
-    diverged: int
-    collapsed: int
-
-
 @dataclass(frozen=True, eq=False)
 class Scores:
     """The outcome of training each net on each task, as (N, T) arrays.
@@ -172,19 +161,6 @@ class Scores:
         units = [sum(net.widths) for net in self.nets]
         order = np.lexsort((units, accuracy.std(1).round(6), -accuracy.mean(1).round(6)))
         return [self[at] for at in order[:count].tolist()]
-
-    def failures(self) -> list[Failures]:
-        """For each learning rate, how many trainings diverged and how many collapsed."""
-        rates = np.array([net.rate for net in self.nets])
-        return [
-            Failures(
-                rate,
-                self.diverged[rates == rate].size,
-                int(self.diverged[rates == rate].sum()),
-                int(self.collapsed[rates == rate].sum()),
-            )
-            for rate in np.unique(rates).tolist()
-        ]
 
     def __getitem__(self, position: int) -> Score:
         return Score(self.nets[position], tuple(self.accuracy[position].tolist()))
@@ -361,7 +337,7 @@ def score_nets(
     scores: Iterator[Scores] = (
         parallel_map(train_chunk, chunks, n_jobs) if kind == "cpu" else map(train_chunk, chunks)
     )
-    return Scores.concatenate(list(show_progress(scores, len(chunks), "training")), np.concatenate(groups))
+    return Scores.concatenate(list(scores), np.concatenate(groups))
 
 
 def group_nets(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
@@ -476,7 +452,6 @@ def select_network(
     fresh: Examples,
     selection: ModelSelection | None = None,
     *,
-    device: str = "cpu",
     n_jobs: int | None = -1,
 ) -> SelectionResult:
     """Search the nets, score the best ones again, and train the winner.
@@ -492,12 +467,12 @@ def select_network(
         Examples that play no part in the selection.
     selection
         The settings.
-    device, n_jobs
-        Where nets are trained; see `score_nets`.
+    n_jobs
+        Number of processes; see `score_nets`.
 
     """
     selection = selection or ModelSelection()
-    score = partial(score_nets, device=device, n_jobs=n_jobs)
+    score = partial(score_nets, n_jobs=n_jobs)
     scores = score(selection.nets, selection.validation(examples, selection.seed))
     best = scores.best(selection.finalists)
     nets = [first.net for first in best]

@@ -9,12 +9,13 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
+
+import joblib
 
 import hornbook
 from hornbook.deadline import Stopwatch
@@ -24,12 +25,10 @@ from hornbook.storage import read_json, write_errors, write_file
 
 Item = TypeVar("Item")
 
-_silent = ContextVar("silent", default=False)
-
 
 def show_progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:
     """Pass items on, with a progress bar on standard error if that is a terminal."""
-    if _silent.get() or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
@@ -38,22 +37,6 @@ def show_progress(items: Iterable[Item], total: int, title: str) -> Iterator[Ite
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True)) as progress:
         yield from progress.track(items, total, description=title)
-
-
-@contextmanager
-def silence() -> Iterator[None]:
-    """Show no progress bars inside this context: a terminal has room for one at a time."""
-    token = _silent.set(True)
-    try:
-        yield
-    finally:
-        _silent.reset(token)
-
-
-def print_status(text: str) -> None:
-    """Print a line to standard error if that is a terminal."""
-    if sys.stderr.isatty() and not _silent.get():
-        print(text, file=sys.stderr)
 
 
 MANIFEST, TIMES, UNFINISHED = "stage.json", "seconds.json", ".part"
@@ -107,15 +90,11 @@ class StageRunner:
     def run_stages(self, stages: Sequence[Stage], processes: int = 1) -> None:
         """Run the unfinished stages in parallel; none of them may depend on another."""
         pending = [(stage, self.checksum(stage)) for stage in stages if not self.is_finished(stage)]
-        if processes == 1:
-            for stage, checksum in pending:
-                print_status(stage.name)
-                _perform(self.folder, stage, checksum)
-        elif pending:
-            done = parallel_map(partial(_perform_silently, self.folder), pending, processes)
-            what = ", ".join(dict.fromkeys(stage.name.rpartition("/")[2] for stage, _ in pending))
-            for _ in show_progress(done, len(pending), what):
-                pass
+        work = partial(_perform, self.folder, alone=processes == 1)
+        done = map(work, pending) if processes == 1 else parallel_map(work, pending, processes)
+        what = ", ".join(dict.fromkeys(stage.name.rpartition("/")[2] for stage, _ in pending))
+        for _ in show_progress(done, len(pending), what) if pending else ():
+            pass
 
     def is_finished(self, stage: Stage) -> bool:
         """Whether the stage ran with these inputs, and its files are unchanged."""
@@ -154,22 +133,17 @@ def write_json(path: Path, value: Any) -> None:
     write_file(path, _text(value))
 
 
-def _perform_silently(run: Path, pending: tuple[Stage, str]) -> None:
-    from joblib import parallel_config
-
-    with silence(), parallel_config("sequential"):  # a worker has no workers of its own
-        _perform(run, *pending)
-
-
-def _perform(run: Path, stage: Stage, checksum: str) -> None:
-    """Run one stage, in this or another process."""
+def _perform(run: Path, pending: tuple[Stage, str], *, alone: bool) -> None:
+    """Run one stage, in this or another process; beside others it has no workers of its own."""
+    stage, checksum = pending
     folder = run / stage.name
     unfinished = folder.with_name(folder.name + UNFINISHED)
     with write_errors(folder):
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.mkdir(parents=True)
     clock, busy = Stopwatch(), time.process_time()
-    stage.work(unfinished)
+    with nullcontext() if alone else joblib.parallel_config("sequential"):
+        stage.work(unfinished)
     times = {"seconds": clock.elapsed, "cpu": time.process_time() - busy}
     write_json(unfinished / MANIFEST, {"inputs": checksum, "files": _digests(unfinished)})
     write_json(unfinished / TIMES, times)

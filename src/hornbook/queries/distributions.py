@@ -68,19 +68,6 @@ class BitSliced(Distribution, Protocol):
         ...
 
 
-@runtime_checkable
-class WithOverrides(BitSliced, Protocol):
-    """A distribution whose items override random values by literals chosen from tables."""
-
-    def shares_base(self, rest: Any) -> bool:
-        """Whether the values it does not override come from `rest`, so that a mixture can draw them once."""
-        ...
-
-    def choices(self, stream: Stream) -> Choices:
-        """The overriding literals of each item; the last row of every table is empty."""
-        ...
-
-
 class DrawnInBlocks:
     """What distributions share that are drawn from a stream of words: `draw` and `print`."""
 
@@ -193,16 +180,10 @@ class Random(DrawnInBlocks):
     def draw_with_overrides(self, choices: Choices, stream: Stream) -> tuple[Words, Words]:
         """Draw rows in which the literals chosen from tables (combined by XOR) override random values.
 
-        Both literals of a variable make it unknown. Where a variable of a group is chosen to be
-        true, the others of the group are false.
+        Where a variable of a group is chosen to be true, the others of the group are false.
         """
-        if not choices:
-            return self.draw_base_rows(stream)
         must, must_not = self.literals.halves(bits.gather_rows(*choices))
-        unknown = must & must_not
         free = ~(must | must_not)
-        must ^= unknown
-        must_not ^= unknown
         true, false = self.draw_base_rows(stream)
         for groups in self.group_rows:
             moved = true[groups] & reduce(or_, must[groups])
@@ -212,14 +193,6 @@ class Random(DrawnInBlocks):
             drawn &= free
             drawn |= chosen
         return true, false
-
-    def shares_base(self, rest: Random) -> bool:
-        """Whether it is the rest itself."""
-        return self == rest
-
-    def choices(self, stream: Stream) -> Choices:
-        """None: all values are random."""
-        return []
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -295,13 +268,6 @@ class Rows(DrawnInBlocks):
         """The literals of each row."""
         return self.literals.table_of(self.rows)
 
-    @cached_property
-    def override_table(self) -> Words:
-        """The literals of each row, both of unknown values; shape (rows + 1, words), the last one empty."""
-        known = self.rows.true[self.literals.drawn] ^ self.rows.false[self.literals.drawn]
-        unknown = bits.transpose(np.concatenate([~known, ~known]), len(self.rows))
-        return np.concatenate([self.table | unknown, np.zeros_like(unknown[:1])])
-
     def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         true, false = self._pick_rows(stream)
@@ -316,16 +282,6 @@ class Rows(DrawnInBlocks):
             kept = biased_bits(places, 1 - self.missing, stream)
             true, false = true & kept, false & kept
         return true, false
-
-    def shares_base(self, rest: Random) -> bool:
-        """Whether rows are unperturbed, so that they override every value of `rest`."""
-        return (
-            not self.flips and not self.missing and np.array_equal(self.literals.drawn, rest.literals.drawn)
-        )
-
-    def choices(self, stream: Stream) -> Choices:
-        """All literals of a row."""
-        return [(self.override_table, stream.below(len(self.rows)))]
 
     def _pick_rows(self, stream: Stream) -> tuple[Words, Words]:
         """Pick a random row for each item."""

@@ -74,10 +74,6 @@ class RuleConditioned(DrawnInBlocks, ABC):
         head = () if isinstance(rule.head, Bottom) else (rule.head,)
         return self.literals.true(rule.body) | self.literals.opposite(self.literals.true(head))
 
-    def shares_base(self, rest: Random) -> bool:
-        """Whether the values that a rule does not fix come from `rest`."""
-        return self.rest == rest
-
     @abstractmethod
     def choices(self, stream: Stream) -> Choices:
         """The literals that each item must have; the last row of every table is empty."""
