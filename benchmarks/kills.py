@@ -23,7 +23,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from hornbook.paper.reproduce import reproduce
 from rich.console import Console
 from rich.table import Table
 
