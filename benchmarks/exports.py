@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook import Explainer
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.explanations import (
     CardLine,
     ConditionRule,
@@ -77,7 +77,7 @@ def draw_condition(rng: np.random.Generator) -> Condition:
         case 2:
             return Category("kind", str(rng.choice(WORDS)), positive)
         case 3:
-            return CategorySet("kind", tuple(map(str, rng.choice(WORDS, 2))), positive)
+            return Category("kind", tuple(map(str, rng.choice(WORDS, 2))), positive)
         case 4:
             return Category("ill", True, positive)
         case 5:

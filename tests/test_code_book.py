@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hornbook.checks import parse_claims, write_condition
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.code_book_source import read_code_book
-from hornbook.conditions import Category, CategorySet, Missing, Threshold
+from hornbook.conditions import Between, Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import CardLine, DecisionTree, Explanation, ScoreCard, Split
 from hornbook.schema import read_object, write_object
@@ -60,7 +60,7 @@ conditions = st.one_of(
     st.builds(Category, st.just("stage"), st.sampled_from(["I", "III", "IV"]), st.booleans()),
     st.builds(Category, st.just("sex"), st.sampled_from([1, 2, 3]), st.booleans()),
     st.builds(
-        CategorySet,
+        Category,
         st.just("stage"),
         st.lists(st.sampled_from(["I", "II", "III", "IV"]), min_size=1).map(tuple),
         st.booleans(),
@@ -109,7 +109,7 @@ def test_thresholds_on_whole_numbers_are_whole_without_any_code_book():
     book = read_code_book(None, ROWS)
     assert book.describe(Threshold("age", 43.1896)) == "age ≥ 44"
     assert book.describe(Threshold("age", 43, above=False)) == "age ≤ 43"
-    assert book.describe_range("age", 43, 60) == "age 44–60"
+    assert book.describe(Between("age", 43, 60)) == "age 44–60"
     assert book.describe(Threshold("bili", 2.1)) == "bili > 2.1"
     assert not read_code_book({"columns": {"age": {"codes": True}}}, ROWS).words("age").whole
 
@@ -117,7 +117,7 @@ def test_thresholds_on_whole_numbers_are_whole_without_any_code_book():
 def test_negation_on_a_column_of_two_values_names_the_other_one():
     rows = pd.DataFrame({"fever": [0, 1, None], "sex": ["f", "m", "m"]})
     book = read_code_book({"columns": {"fever": {"levels": {0: "no", 1: "yes"}}}}, rows)
-    assert book.describe(Category("fever", 0, equal=False)) == "fever = yes"
+    assert book.describe(Category("fever", 0, inside=False)) == "fever = yes"
     assert book.describe(Category("sex", "f").negate()) == "sex = m"
     other = pd.DataFrame({"sex": ["x"]})
     tree = DecisionTree(("a", "b"), Split(Category("sex", "f"), 0, 1), book)
@@ -126,7 +126,7 @@ def test_negation_on_a_column_of_two_values_names_the_other_one():
 
 def test_card_with_a_code_book_reads_as_the_user_speaks():
     lines = (
-        CardLine((CategorySet("stage", ("III", "IV")),), (3,), (1,)),
+        CardLine((Category("stage", ("III", "IV")),), (3,), (1,)),
         CardLine((Threshold("age", 43),), (2,), (0,)),
         CardLine((Threshold("age", 43), Category("sex", 2)), (-1,), (0,)),
         CardLine((Threshold("bili", 2.1, above=False),), (-2,), (0,)),

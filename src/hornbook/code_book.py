@@ -35,7 +35,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, Value, write_value
+from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold, Value, write_value
 from hornbook.errors import HornbookError
 from hornbook.schema import leaves_out_defaults
 
@@ -106,7 +106,8 @@ class Phrase:
         values = ", ".join(self.values)
         if self.sign in ("in", "not in"):
             values = f"{{{values}}}"
-        return f"{self.name} {self.sign} {values}" + (f" {self.unit}" if self.unit else "")
+        sign = f" {self.sign}" if self.sign else ""
+        return f"{self.name}{sign} {values}" + (f" {self.unit}" if self.unit else "")
 
 
 @dataclass(frozen=True)
@@ -187,8 +188,10 @@ class CodeBook:
         Examples
         --------
         >>> book = CodeBook({"stage": ColumnWords(order=("I", "II", "III")), "age": ColumnWords(whole=True)})
-        >>> book.describe(CategorySet("stage", ("II", "III"))), book.describe(Threshold("age", 43))
+        >>> book.describe(Category("stage", ("II", "III"))), book.describe(Threshold("age", 43))
         ('stage ≥ II', 'age ≥ 44')
+        >>> book.describe(Between("age", 43, 60)), CodeBook().describe(Between("age", 43.5, 60))
+        ('age 44–60', '43.5 < age ≤ 60')
 
         """
         return str(self.phrase(condition))
@@ -196,42 +199,32 @@ class CodeBook:
     def phrase(self, condition: Condition) -> Phrase:
         """A condition in words, part by part."""
         words, label = self.words(condition.column), self.label(condition.column)
-        if isinstance(condition, Missing):
-            return Phrase(label, "is", ("missing" if condition.missing else "present",))
-        if isinstance(condition, Threshold):
-            cut = condition.cut
-            if not words.whole:
-                return Phrase(label, ">" if condition.above else "≤", (write_value(cut),), words.unit)
-            cut = math.floor(cut) + condition.above
-            return Phrase(label, "≥" if condition.above else "≤", (write_value(cut),), words.unit)
-        if (segment := _find_segment(condition, words.order or words.pair)) is not None:
-            sign, end = segment
-            return Phrase(label, sign, (words.name_value(end),))
-        if isinstance(condition, Category):
-            return Phrase(label, "=" if condition.equal else "≠", (words.name_value(condition.value),))
-        values = tuple(words.name_value(value) for value in condition.values)
-        return Phrase(label, "in" if condition.inside else "not in", values)
-
-    def describe_range(self, column: str, low: float, high: float) -> str:
-        """The numbers of a column above `low` and at most `high`, in words with the column's name.
-
-        Examples
-        --------
-        >>> book = CodeBook({"age": ColumnWords(unit="years", whole=True)})
-        >>> book.describe_range("age", 43, 60), CodeBook().describe_range("age", 43.5, 60)
-        ('age 44–60 years', '43.5 < age ≤ 60')
-
-        """
-        words, label = self.words(column), self.label(column)
-        if low == -math.inf:
-            return self.describe(Threshold(column, high, above=False))
-        if high == math.inf:
-            return self.describe(Threshold(column, low))
-        unit = f" {words.unit}" if words.unit else ""
-        if not words.whole:
-            return f"{write_value(low)} < {label} ≤ {write_value(high)}{unit}"
-        least, most = math.floor(low) + 1, math.floor(high)
-        return f"{label} {'= ' if least == most else ''}{describe_whole_range(least, most)}{unit}"
+        match condition:
+            case Missing(_, missing):
+                return Phrase(label, "is", ("missing" if missing else "present",))
+            case IsTrue(_, true):
+                return Phrase(label, "is", ("true" if true else "false",))
+            case Threshold(_, cut, above):
+                if not words.whole:
+                    return Phrase(label, ">" if above else "≤", (write_value(cut),), words.unit)
+                cut = math.floor(cut) + above
+                return Phrase(label, "≥" if above else "≤", (write_value(cut),), words.unit)
+            case Between(column, low, high, inside):
+                if not inside:
+                    below, beyond = Threshold(column, low, above=False), self.phrase(Threshold(column, high))
+                    return replace(beyond, name=f"{self.describe(below)} or {beyond.name}")
+                if not words.whole:
+                    return Phrase(f"{write_value(low)} < {label}", "≤", (write_value(high),), words.unit)
+                least, most = math.floor(low) + 1, math.floor(high)
+                return Phrase(
+                    label, "=" if least == most else "", (describe_whole_range(least, most),), words.unit
+                )
+            case Category(_, values, inside):
+                if (segment := _find_segment(condition, words.order or words.pair)) is not None:
+                    sign, end = segment
+                    return Phrase(label, sign, (words.name_value(end),))
+                signs = ("=", "in") if inside else ("≠", "not in")
+                return Phrase(label, signs[len(values) > 1], tuple(map(words.name_value, values)))
 
     def name_classes(self, target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
         """Classes in words: by the code book, `dead` and `not dead` for 1 and 0, else as the model says.
@@ -294,13 +287,9 @@ def describe_unknown(name: str, names: Sequence[str]) -> str:
     return f"the table has no column {name!r}; {hint}"
 
 
-def _find_segment(condition: Category | CategorySet, order: tuple[Any, ...]) -> tuple[str, Any] | None:
+def _find_segment(condition: Category, order: tuple[Any, ...]) -> tuple[str, Any] | None:
     """The sign and the end of values that are all on one side of some place of the order, or a single one."""
-    named, inside = (
-        ((condition.value,), condition.equal)
-        if isinstance(condition, Category)
-        else (condition.values, condition.inside)
-    )
+    named, inside = condition.values, condition.inside
     meant = [value for value in order if (value in named) == inside]
     if not meant or len(meant) == len(order) or not set(named) <= set(order):
         return None
@@ -320,7 +309,7 @@ def read_segment(column: str, words: ColumnWords, sign: str, end: Any) -> Condit
         )
     place = words.order.index(level) + (sign in ("<=", ">"))
     values = words.order[:place] if sign in ("<=", "<") else words.order[place:]
-    return CategorySet(column, values)
+    return Category(column, values)
 
 
 def spell_key(value: Any) -> str:

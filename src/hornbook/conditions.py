@@ -1,16 +1,18 @@
-"""Conditions on the columns of a table: thresholds, categories and missing values.
+"""Conditions on the columns of a table: thresholds, ranges, categories, truth values and missing values.
 
 A condition is true, false or unknown of a row. It is unknown exactly where the row has no value
-in the column; only whether a value is missing is always known.
+in the column; only whether a value is missing is always known. Explanations, reasons and claims are
+made of conditions, and the variables of a theory stand for them.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,9 +23,94 @@ from hornbook.logic import Bools
 Value: TypeAlias = str | int | float | bool
 """A value of a column of categories."""
 
+TRUE_WORDS = frozenset({"1", "true", "t", "yes", "y"})
+FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
+
 
 @dataclass(frozen=True)
-class Threshold:
+class _ColumnCondition(ABC):
+    """What conditions share: they are about one column, and each has a negation."""
+
+    column: str
+
+    @property
+    @abstractmethod
+    def is_plain(self) -> bool:
+        """Whether it is not the negation of another condition."""
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether it is true of a missing value."""
+        return False
+
+    @property
+    def named_values(self) -> tuple[Any, ...]:
+        """The values that it names."""
+        return ()
+
+    @property
+    def allowed_values(self) -> tuple[Any, ...]:
+        """The values of which it asks for one; empty where there are no such."""
+        return self.named_values if self.is_plain else ()
+
+    @abstractmethod
+    def negate(self) -> Self:
+        """The condition that is true where this one is false."""
+
+    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        """Where the condition is true of the rows, and where it is false."""
+        holds, fails = self._compare(frame)
+        return (holds, fails) if self.is_plain else (fails, holds)
+
+    @abstractmethod
+    def accepts(self, value: Any) -> bool:
+        """Whether the condition is true of a value that is not missing."""
+
+    def implies(self, other: Condition) -> bool:
+        """Whether the other condition is true wherever this one is."""
+        if self.column != other.column:
+            return False
+        return not other.missing if isinstance(other, Missing) else self._implies(other)
+
+    def excludes(self, other: Condition) -> bool:
+        """Whether no row can meet both conditions."""
+        return self.implies(other.negate())
+
+    def round(self, digits: int = 6) -> Self:
+        """The same condition with its numbers rounded to so many digits, for readers."""
+        return self
+
+    @abstractmethod
+    def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        """Where the condition that this one is or negates is true, and where it is false."""
+
+    def _implies(self, other: Condition) -> bool:
+        """Whether it implies another condition on the same column, other than that there is a value."""
+        return self == other
+
+
+@dataclass(frozen=True)
+class _NumberCondition(_ColumnCondition):
+    """What conditions on the numbers of a column share: they are true in intervals."""
+
+    @property
+    @abstractmethod
+    def intervals(self) -> tuple[tuple[float, float], ...]:
+        """The intervals in which it is true, from above their lower ends to their upper ones."""
+
+    def accepts(self, value: Any) -> bool:
+        """Whether the condition is true of a number."""
+        return any(low < value <= high for low, high in self.intervals)
+
+    def _implies(self, other: Condition) -> bool:
+        return isinstance(other, _NumberCondition) and all(
+            any(least <= low and high <= most for least, most in other.intervals)
+            for low, high in self.intervals
+        )
+
+
+@dataclass(frozen=True)
+class Threshold(_NumberCondition):
     """Whether the number in a column is above a cut, or, if not `above`, at most the cut.
 
     Examples
@@ -38,145 +125,223 @@ class Threshold:
 
     kind: ClassVar[str] = "threshold"
 
-    column: str
     cut: float
     above: bool = True
 
     def __post_init__(self) -> None:
         _refuse_nan(self.column, self.cut)
 
-    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
-        """Where the condition is true of the rows, and where it is false."""
-        values = read_numbers(frame, self.column)
-        above, below = values > self.cut, values <= self.cut  # neither holds of NaN
-        return (above, below) if self.above else (below, above)
+    @property
+    def is_plain(self) -> bool:
+        """Whether it asks for numbers above the cut."""
+        return self.above
+
+    @property
+    def intervals(self) -> tuple[tuple[float, float], ...]:
+        """The interval in which it is true."""
+        return ((self.cut, math.inf) if self.above else (-math.inf, self.cut),)
 
     def negate(self) -> Threshold:
         """The condition that is true where this one is false."""
         return Threshold(self.column, self.cut, not self.above)
 
-    def implies(self, other: Condition) -> bool:
-        """Whether the other condition is true wherever this one is."""
-        if not isinstance(other, Threshold):
-            return _implies_presence(self, other)
-        same = self.column == other.column and self.above == other.above
-        return same and (self.cut >= other.cut if self.above else self.cut <= other.cut)
+    def round(self, digits: int = 6) -> Threshold:
+        """The threshold with its cut rounded to so many digits."""
+        return Threshold(self.column, round_digits(self.cut, digits), self.above)
 
-    def excludes(self, other: Condition) -> bool:
-        """Whether no row can meet both conditions."""
-        return self.implies(other.negate())
+    def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        values = read_numbers(frame, self.column)
+        return values > self.cut, values <= self.cut  # neither holds of NaN
 
     def __str__(self) -> str:
         return f"{self.column} {'>' if self.above else '<='} {write_value(self.cut)}"
 
 
 @dataclass(frozen=True)
-class Category:
-    """Whether a column has a value, or, if not `equal`, another one.
+class Between(_NumberCondition):
+    """Whether the number in a column is above `low` and at most `high`, or, if not `inside`, another one.
+
+    Both ends are finite; see `make_range` for ranges that need not be.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"sex": ["f", "m", None]})
-    >>> Category("sex", "f").evaluate(rows)
+    >>> rows = pd.DataFrame({"age": [30.0, 50.0, np.nan]})
+    >>> Between("age", 40, 60).evaluate(rows)
+    (array([False,  True, False]), array([ True, False, False]))
+    >>> print(Between("age", 40, 60), Between("age", 40, 60).negate(), sep=", ")
+    40 < age <= 60, age <= 40 or age > 60
+    >>> Between("age", 40, 60).implies(Threshold("age", 30))
+    True
+
+    """
+
+    kind: ClassVar[str] = "range"
+
+    low: float
+    high: float
+    inside: bool = True
+
+    def __post_init__(self) -> None:
+        if not -math.inf < self.low < self.high < math.inf:
+            raise HornbookError(f"{self.column!r} is in no range above {self.low} and at most {self.high}")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it asks for numbers in the range."""
+        return self.inside
+
+    @property
+    def intervals(self) -> tuple[tuple[float, float], ...]:
+        """The interval in which it is true, or those around it."""
+        if self.inside:
+            return ((self.low, self.high),)
+        return (-math.inf, self.low), (self.high, math.inf)
+
+    def negate(self) -> Between:
+        """The condition that is true where this one is false."""
+        return Between(self.column, self.low, self.high, not self.inside)
+
+    def round(self, digits: int = 6) -> Between:
+        """The range with its ends rounded to so many digits, unless they become equal."""
+        low, high = (round_digits(end, digits) for end in (self.low, self.high))
+        return Between(self.column, low, high, self.inside) if low < high else self
+
+    def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        values = read_numbers(frame, self.column)
+        return (values > self.low) & (values <= self.high), (values <= self.low) | (values > self.high)
+
+    def __str__(self) -> str:
+        low, high = write_value(self.low), write_value(self.high)
+        if self.inside:
+            return f"{low} < {self.column} <= {high}"
+        return f"{self.column} <= {low} or {self.column} > {high}"
+
+
+@dataclass(frozen=True)
+class Category(_ColumnCondition):
+    """Whether a column has one of some values, or, if not `inside`, another one.
+
+    A single value need not be in a tuple. Several are kept sorted, each once, so that equal sets
+    compare equal.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"status": ["A11", "A13", None]})
+    >>> Category("status", ("A12", "A11")).evaluate(rows)
     (array([ True, False, False]), array([False,  True, False]))
-    >>> print(Category("sex", "f"), Category("sex", "f").negate(), sep=", ")
-    sex = f, sex ≠ f
+    >>> print(Category("status", ("A12", "A11")), Category("sex", "f").negate(), sep=", ")
+    status in {A11, A12}, sex ≠ f
 
     """
 
     kind: ClassVar[str] = "category"
 
-    column: str
-    value: Value
-    equal: bool = True
-
-    def __post_init__(self) -> None:
-        _refuse_nan(self.column, self.value)
-
-    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
-        """Where the condition is true of the rows, and where it is false."""
-        values = _read_cells(frame, self.column)
-        present = values.notna().to_numpy(np.bool_)
-        matches = present & (values == self.value).fillna(False).to_numpy(np.bool_)
-        others = present & ~matches
-        return (matches, others) if self.equal else (others, matches)
-
-    def negate(self) -> Category:
-        """The condition that is true where this one is false."""
-        return Category(self.column, self.value, not self.equal)
-
-    def implies(self, other: Condition) -> bool:
-        """Whether the other condition is true wherever this one is."""
-        if not isinstance(other, Category | CategorySet):
-            return _implies_presence(self, other)
-        return _implies_values(self, other)
-
-    def excludes(self, other: Condition) -> bool:
-        """Whether no row can meet both conditions."""
-        return self.implies(other.negate())
-
-    def __str__(self) -> str:
-        return f"{self.column} {'=' if self.equal else '≠'} {write_value(self.value)}"
-
-
-@dataclass(frozen=True)
-class CategorySet:
-    """Whether a column has one of some values, or, if not `inside`, another one.
-
-    The values are kept sorted, each once, so that equal sets compare equal.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"status": ["A11", "A13", None]})
-    >>> CategorySet("status", ("A12", "A11")).evaluate(rows)
-    (array([ True, False, False]), array([False,  True, False]))
-    >>> print(CategorySet("status", ("A12", "A11")), CategorySet("status", ("A11",)).negate(), sep=", ")
-    status in {A11, A12}, status not in {A11}
-
-    """
-
-    kind: ClassVar[str] = "set"
-
-    column: str
     values: tuple[Value, ...]
     inside: bool = True
 
-    def __post_init__(self) -> None:
-        _refuse_nan(self.column, *self.values)
-        distinct = sorted(dict.fromkeys(self.values), key=lambda value: (isinstance(value, str), value))
-        object.__setattr__(self, "values", tuple(distinct))
-        if not distinct:
-            raise HornbookError(f"a set of values of {self.column!r} is empty; name at least one value")
+    def __init__(self, column: str, values: Value | tuple[Value, ...], inside: bool = True) -> None:
+        named = values if isinstance(values, tuple) else (values,)
+        _refuse_nan(column, *named)
+        if not named:
+            raise HornbookError(f"a set of values of {column!r} is empty; name at least one value")
+        distinct = sorted(dict.fromkeys(named), key=lambda value: (isinstance(value, str), value))
+        for part, value in (("column", column), ("values", tuple(distinct)), ("inside", inside)):
+            object.__setattr__(self, part, value)
 
-    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
-        """Where the condition is true of the rows, and where it is false."""
+    @property
+    def is_plain(self) -> bool:
+        """Whether it asks for one of the values."""
+        return self.inside
+
+    @property
+    def named_values(self) -> tuple[Any, ...]:
+        """The values that it names."""
+        return self.values
+
+    def negate(self) -> Category:
+        """The condition that is true where this one is false."""
+        return Category(self.column, self.values, not self.inside)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether the condition is true of a value."""
+        return bool(value in self.values) == self.inside
+
+    def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         values = _read_cells(frame, self.column)
         present = values.notna().to_numpy(np.bool_)
-        matches = present & values.isin(self.values).to_numpy(np.bool_)
-        others = present & ~matches
-        return (matches, others) if self.inside else (others, matches)
+        if len(self.values) == 1:
+            equal = (values == self.values[0]).fillna(False)
+        else:
+            equal = values.isin(self.values)
+        matches = present & equal.to_numpy(np.bool_)
+        return matches, present & ~matches
 
-    def negate(self) -> CategorySet:
-        """The condition that is true where this one is false."""
-        return CategorySet(self.column, self.values, not self.inside)
-
-    def implies(self, other: Condition) -> bool:
-        """Whether the other condition is true wherever this one is."""
-        if not isinstance(other, Category | CategorySet):
-            return _implies_presence(self, other)
-        return _implies_values(self, other)
-
-    def excludes(self, other: Condition) -> bool:
-        """Whether no row can meet both conditions."""
-        return self.implies(other.negate())
+    def _implies(self, other: Condition) -> bool:
+        if not isinstance(other, Category):
+            return False
+        mine, others = frozenset(self.values), frozenset(other.values)
+        if self.inside:
+            return mine <= others if other.inside else mine.isdisjoint(others)
+        return not other.inside and others <= mine
 
     def __str__(self) -> str:
         values = ", ".join(map(write_value, self.values))
+        if len(self.values) == 1:
+            return f"{self.column} {'=' if self.inside else '≠'} {values}"
         return f"{self.column} {'in' if self.inside else 'not in'} {{{values}}}"
 
 
 @dataclass(frozen=True)
-class Missing:
+class IsTrue(_ColumnCondition):
+    """Whether a column of truth values, however they are spelled, is true, or, if not `true`, false.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"smokes": ["yes", "no", None]})
+    >>> IsTrue("smokes").evaluate(rows)
+    (array([ True, False, False]), array([False,  True, False]))
+    >>> print(IsTrue("smokes").negate())
+    smokes is false
+
+    """
+
+    kind: ClassVar[str] = "truth"
+
+    true: bool = True
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it asks for true."""
+        return self.true
+
+    @property
+    def named_values(self) -> tuple[Any, ...]:
+        """The number that stands for true."""
+        return (1,)
+
+    def negate(self) -> IsTrue:
+        """The condition that is true where this one is false."""
+        return IsTrue(self.column, not self.true)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether the condition is true of a value that spells a truth value."""
+        return truth_value(value) is self.true
+
+    def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        values = _column(frame, self.column)
+        truths = {level: truth_value(level) for level in values.dropna().unique()}
+        if strange := [level for level, truth in truths.items() if truth is None]:
+            raise HornbookError(f"column {self.column!r} is true or false, and not {strange[0]!r}")
+        known = values.notna().to_numpy(np.bool_)
+        true = known & values.isin([level for level, truth in truths.items() if truth]).to_numpy(np.bool_)
+        return true, known & ~true
+
+    def __str__(self) -> str:
+        return f"{self.column} is {'true' if self.true else 'false'}"
+
+
+@dataclass(frozen=True)
+class Missing(_ColumnCondition):
     """Whether a column has no value, or, if not `missing`, whether it has one. Never unknown.
 
     Examples
@@ -188,17 +353,25 @@ class Missing:
 
     kind: ClassVar[str] = "missing"
 
-    column: str
     missing: bool = True
 
-    def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
-        """Where the condition is true of the rows, and where it is false."""
-        missing = _column(frame, self.column).isna().to_numpy(np.bool_)
-        return (missing, ~missing) if self.missing else (~missing, missing)
+    @property
+    def is_plain(self) -> bool:
+        """Whether it asks for a missing value."""
+        return self.missing
+
+    @property
+    def accepts_missing(self) -> bool:
+        """Whether it is true of a missing value."""
+        return self.missing
 
     def negate(self) -> Missing:
         """The condition that is true where this one is false."""
         return Missing(self.column, not self.missing)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether it asks for a value, whatever it is."""
+        return not self.missing
 
     def implies(self, other: Condition) -> bool:
         """Whether the other condition is true wherever this one is."""
@@ -210,11 +383,49 @@ class Missing:
             self.missing if not isinstance(other, Missing) else self != other
         )
 
+    def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
+        missing = _column(frame, self.column).isna().to_numpy(np.bool_)
+        return missing, ~missing
+
     def __str__(self) -> str:
         return f"{self.column} is {'missing' if self.missing else 'present'}"
 
 
-Condition: TypeAlias = Threshold | Category | CategorySet | Missing
+Condition: TypeAlias = Threshold | Between | Category | IsTrue | Missing
+
+
+def make_range(column: str, low: float, high: float) -> Threshold | Between:
+    """The condition that a number is above `low` and at most `high`, of which one may be infinite.
+
+    Examples
+    --------
+    >>> print(make_range("age", -math.inf, 40), make_range("age", 40, 60), sep=", ")
+    age <= 40, 40 < age <= 60
+
+    """
+    if low == -math.inf:
+        return Threshold(column, high, above=False)
+    return Threshold(column, low) if high == math.inf else Between(column, low, high)
+
+
+def find_range(conditions: Iterable[Condition]) -> tuple[float, float]:
+    """The range (low, high] that is left to the numbers of a column by thresholds and ranges on it."""
+    ends = [each.intervals[0] for each in conditions if isinstance(each, _NumberCondition)]
+    lows, highs = zip((-math.inf, math.inf), *ends, strict=True)
+    return max(lows), min(highs)
+
+
+def truth_value(level: object) -> bool | None:
+    """The truth value that a level spells; None if it spells none."""
+    word = spell_level(level).lower()
+    return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
+
+
+def spell_level(level: object) -> str:
+    """A level as variables are named by it: whole numbers without a decimal point."""
+    if isinstance(level, float) and level.is_integer():
+        return str(int(level))
+    return str(level).strip()
 
 
 def _refuse_nan(column: str, *values: Any) -> None:
@@ -255,6 +466,11 @@ def background_rules(
             first.excludes(second) or second.excludes(first)
         ):
             yield (first, second), None
+
+
+def round_digits(number: float, digits: int) -> float:
+    """A number rounded to so many significant digits."""
+    return float(f"{number:.{digits}g}")
 
 
 def read_numbers(frame: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -320,27 +536,6 @@ def _read_cells(frame: pd.DataFrame, column: str) -> pd.Series[Any]:
     """A column in which values are sought, numbers in double precision as in thresholds."""
     cells = _column(frame, column)
     return cells.astype(np.float64) if pd.api.types.is_float_dtype(cells.dtype) else cells
-
-
-def _implies_presence(condition: Condition, other: Condition) -> bool:
-    return isinstance(other, Missing) and not other.missing and other.column == condition.column
-
-
-def _implies_values(condition: Category | CategorySet, other: Category | CategorySet) -> bool:
-    """Whether one condition on the values of a column implies another."""
-    if condition.column != other.column:
-        return False
-    (values, inside), (others, among) = map(_value_set, (condition, other))
-    if inside:
-        return values <= others if among else values.isdisjoint(others)
-    return not among and others <= values
-
-
-def _value_set(condition: Category | CategorySet) -> tuple[frozenset[Any], bool]:
-    """The values that a condition names, and whether it is true of them or of the others."""
-    if isinstance(condition, Category):
-        return frozenset([condition.value]), condition.equal
-    return frozenset(condition.values), condition.inside
 
 
 def meet_conditions(conditions: Iterable[Condition], rows: pd.DataFrame) -> Bools:

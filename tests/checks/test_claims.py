@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.checks import MonotoneClaim, RuleClaim, name_outcome, parse_claims
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.schema import read_object, write_object
 
@@ -36,9 +36,7 @@ values = names | numbers | st.integers(-(2**53) + 1, 2**53 - 1) | st.booleans()
 conditions = st.one_of(
     st.builds(Threshold, names, numbers, st.booleans()),
     st.builds(Category, names, values, st.booleans()),
-    st.builds(
-        CategorySet, names, st.lists(names | numbers, min_size=1, max_size=4).map(tuple), st.booleans()
-    ),
+    st.builds(Category, names, st.lists(names | numbers, min_size=1, max_size=4).map(tuple), st.booleans()),
     st.builds(Missing, names, st.booleans()),
 )
 claims = st.one_of(
@@ -60,7 +58,7 @@ def test_conditions_survive_their_object_form(condition):
 
 table = pd.DataFrame({"v": ["a", "b", "c", "d", None]})
 sets = st.builds(
-    CategorySet, st.just("v"), st.sets(st.sampled_from("abcd"), min_size=1).map(tuple), st.booleans()
+    Category, st.just("v"), st.sets(st.sampled_from("abcd"), min_size=1).map(tuple), st.booleans()
 ) | st.builds(Category, st.just("v"), st.sampled_from("abcd"), st.booleans())
 
 
@@ -90,7 +88,7 @@ def test_parse_claims_reads_every_kind_of_line():
     read = parse_claims(text)
     assert read[:3] == (
         RuleClaim((Threshold("income", 90, above=False), Threshold("age", 40)), "good"),
-        RuleClaim((CategorySet("status", ("A11", "A12")), Missing("x")), "not good"),
+        RuleClaim((Category("status", ("A11", "A12")), Missing("x")), "not good"),
         RuleClaim((Category("sex", "f"), Missing("x", missing=False)), "good"),
     )
     assert read[3] == RuleClaim((Threshold("petal width (cm)", 1.75),), "virginica")

@@ -75,7 +75,7 @@ def test_diff_finds_a_planted_slice_as_one_rule(planted):
     assert set(rule.body) == {
         Threshold("age", 70.0),
         Category("site", "north"),
-        Category("old says", "ill", equal=False),
+        Category("old says", "ill", inside=False),
     } or set(rule.body) == {
         Threshold("age", 70.0),
         Category("site", "north"),

@@ -82,7 +82,7 @@ def test_none_is_a_level_of_its_own_and_no_imputer_fills_it_in():
     assert model.predict(nan).tolist() == [1, 0, 1]
     for rows, outcome in ((none, 0), (nan, 1)):
         prover = bind_prover(model, Domain.of(pd.concat([rows] * 9, ignore_index=True)))
-        missing = prover.prove([Category("colour", "red", equal=False)], outcome)
+        missing = prover.prove([Category("colour", "red", inside=False)], outcome)
         refuted = prover.prove([], outcome)
         assert refuted.status == "refuted" and (missing.status == "proved") == (outcome == 0)
 

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.conditions import Category, CategorySet, Missing, Threshold
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import as_predictor
@@ -60,7 +60,7 @@ def random_body(rng):
         sign = bool(rng.random() < 0.6)
         word = [
             Category("colour", colours[0], sign),
-            CategorySet("colour", colours, sign),
+            Category("colour", colours, sign),
             Missing("colour", sign),
         ]
         body.append(word[rng.integers(3)])
@@ -86,9 +86,7 @@ def list_rows(domain, numbers, words):
 
 def in_question(rows, body):
     """Which rows meet a body; those with a word that no row of the table has only if the body names it."""
-    named = [value for each in body if isinstance(each, Category | CategorySet) and each.column == "colour"
-             for value in ([each.value] if isinstance(each, Category) else each.values)
-             if (each.equal if isinstance(each, Category) else each.inside)]  # fmt: skip
+    named = [value for each in body if each.column == "colour" for value in each.allowed_values]
     return meets(rows, body) & rows["colour"].isin([*COLOURS, *named, np.nan])
 
 

@@ -140,7 +140,7 @@ def test_a_fitted_binariser_survives_json() -> None:
     assert again.groups_ == binariser.groups_
     assert again.conditions_ == binariser.conditions_
     assert np.array_equal(again.transform(FRAME), binariser.transform(FRAME), equal_nan=True)
-    for text in ("{", "{}", '{"columns": [], "dual": false, "variables": [{"says": "Nothing"}]}'):
+    for text in ("{", "{}", '{"columns": [], "dual": false, "variables": [["age", {"says": "Nothing"}]]}'):
         with pytest.raises(HornbookError, match="not a binariser in JSON"):
             Binariser.from_json(text)
 
@@ -184,7 +184,7 @@ def test_binariser_level_never_seen_is_none_of_those_seen() -> None:
     values = binariser.transform(other).to_numpy()
     assert (values[:, 3:6] == 0).all()
     assert (values[:, 7] == 0).all()
-    with pytest.raises(HornbookError, match=r"'smokes' was true or false when .* and now has 'sometimes'"):
+    with pytest.raises(HornbookError, match="'smokes' is true or false, and not 'sometimes'"):
         binariser.transform(FRAME.assign(smokes="sometimes"))
 
 
@@ -328,5 +328,5 @@ def test_binariser_refuses_bad_input_with_a_reason(
 
 
 def test_binariser_words_where_numbers_were_are_refused() -> None:
-    with pytest.raises(HornbookError, match="column 'age' holds numbers"):
+    with pytest.raises(HornbookError, match="column 'age' holds 'old'"):
         fitted().transform(FRAME.assign(age="old"))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords
-from hornbook.conditions import Category, CategorySet, Missing, Threshold
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard, Split
 from hornbook.explanations.decision import list_cells
 from hornbook.report.page import read_script
@@ -179,7 +179,7 @@ def random_condition(rng):
         return Threshold(column, float(rng.choice(CUTS[column])), sign)
     first, *others = rng.permutation(len(VALUES[column]) - 1) + 1
     if rng.random() < 0.3:
-        return CategorySet(column, tuple(VALUES[column][k] for k in (first, *others[:1])), sign)
+        return Category(column, tuple(VALUES[column][k] for k in (first, *others[:1])), sign)
     return Category(column, VALUES[column][first], sign)
 
 

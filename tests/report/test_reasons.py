@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sample_reports import COLUMNS, make_cases, make_extraction, make_tree
 
 from hornbook.code_book import CodeBook, ColumnWords
-from hornbook.conditions import Category, CategorySet, Missing, Threshold
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.extraction import ColumnSummary
 from hornbook.reasons import ChangedValue, Coverage, RowChange, SufficientReason, Why
 from hornbook.report import to_html
@@ -32,8 +32,8 @@ def reasons(draw):
             conditions += draw(st.sampled_from([[], [Missing(name)]]))
         elif isinstance(value, str):
             other = draw(st.sampled_from([stage for stage in STAGES if stage != value]))
-            kinds = [[], [Category(name, value)], [Category(name, other, equal=False)]]
-            conditions += draw(st.sampled_from([*kinds, [CategorySet(name, (value, other))]]))
+            kinds = [[], [Category(name, value)], [Category(name, other, inside=False)]]
+            conditions += draw(st.sampled_from([*kinds, [Category(name, (value, other))]]))
         else:
             cuts = [Threshold(name, value - 0.5), Threshold(name, value + 0.5, above=False)]
             conditions += draw(st.lists(st.sampled_from(cuts), unique=True, max_size=2))
@@ -54,16 +54,8 @@ def test_bars_allow_the_values_of_the_row_and_only_those_that_meet_the_condition
         assert any(low <= bar.value <= high for low, high in bar.allowed) and not bar.missing
         covered = sum(high - low for low, high in bar.allowed)
         assert 0 <= covered <= 1 and all(0 <= place <= 1 for place, _ in bar.marks)
-        if any(isinstance(each, Category | CategorySet) for each in own):
-            met = sum(
-                all(
-                    (stage == each.value) == each.equal
-                    if isinstance(each, Category)
-                    else stage in each.values
-                    for each in own
-                )
-                for stage in STAGES
-            )
+        if any(isinstance(each, Category) for each in own):
+            met = sum(all((stage in each.values) == each.inside for each in own) for stage in STAGES)
             assert covered * len(STAGES) == met
 
 

@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, RobustScaler, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.conditions import Category, CategorySet, Missing, Threshold
+from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.models import find_predictor
 from hornbook.proof import Domain, make
@@ -187,7 +187,7 @@ def draw_body(rng, columns):
             body.append(Missing(name, bool(rng.random() < 0.7)))
         elif name == "colour":
             chosen = tuple(rng.choice(WORDS, rng.integers(1, 3), replace=False).tolist())
-            body.append(CategorySet(name, chosen, bool(rng.random() < 0.7)))
+            body.append(Category(name, chosen, bool(rng.random() < 0.7)))
         elif rng.random() < 0.3:
             body.append(Category(name, float(rng.choice(NUMBERS[name]))))
         else:

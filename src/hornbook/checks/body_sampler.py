@@ -10,15 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.conditions import (
-    Category,
-    CategorySet,
-    Condition,
-    Missing,
-    Threshold,
-    meet_conditions,
-    shorten_cut,
-)
+from hornbook.conditions import Condition, find_range, meet_conditions, shorten_cut
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher
 
@@ -82,26 +74,24 @@ def make_values(conditions: Sequence[Condition], values: pd.Series[Any]) -> Iter
 
     Examples
     --------
+    >>> from hornbook.conditions import Threshold
     >>> ages = pd.Series([20.0, 60.0])
     >>> list(make_values([Threshold("age", 70)], ages))
     [110.0]
 
     """
-    yield from (each.value for each in conditions if isinstance(each, Category) and each.equal)
     for each in conditions:
-        if isinstance(each, CategorySet) and each.inside:
-            yield from each.values
-    if any(isinstance(each, Missing) and each.missing for each in conditions):
+        yield from each.allowed_values
+    if any(each.accepts_missing for each in conditions):
         yield None
-    cuts = [each for each in conditions if isinstance(each, Threshold)]
-    if cuts:
+    low, high = find_range(conditions)
+    if np.isfinite(low) and np.isfinite(high):
+        yield shorten_cut(np.nextafter(low, np.inf), high) if np.nextafter(low, np.inf) < high else high
+    elif np.isfinite(low):
         spread = float(values.max() - values.min()) if values.notna().any() else 0.0
-        low = max((each.cut for each in cuts if each.above), default=-np.inf)
-        high = min((each.cut for each in cuts if not each.above), default=np.inf)
-        if np.isfinite(low) and np.isfinite(high):
-            yield shorten_cut(np.nextafter(low, np.inf), high) if np.nextafter(low, np.inf) < high else high
-        else:
-            yield low + (spread or 1.0) if np.isfinite(low) else high
+        yield low + (spread or 1.0)
+    elif np.isfinite(high):
+        yield high
 
 
 def _meet_values(conditions: Sequence[Condition], values: pd.Series[Any], column: str) -> bool:

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, read_segment
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
 
 Direction: TypeAlias = Literal["lowers", "raises"]
@@ -141,12 +141,13 @@ def write_condition(condition: Condition, code_book: CodeBook = EMPTY_BOOK) -> s
     if isinstance(condition, Threshold):
         return f"{name} {_write_threshold(condition)}"
     if isinstance(condition, Category):
-        value = _write_value(words.name_level(condition.value))
-        return f"{name} {'=' if condition.equal else '!='} {value}"
-    if isinstance(condition, CategorySet):
         values = ", ".join(_write_value(words.name_level(value)) for value in condition.values)
+        if len(condition.values) == 1:
+            return f"{name} {'=' if condition.inside else '!='} {values}"
         return f"{name} {'in' if condition.inside else 'not in'} {{{values}}}"
-    return f"{name} is {'missing' if condition.missing else 'present'}"
+    if isinstance(condition, Missing):
+        return f"{name} is {'missing' if condition.missing else 'present'}"
+    raise HornbookError(f"{condition}: no claim says so")
 
 
 _WORD = r'(?:-(?!>)|[^\s&∧,→\#"{}<>=≤≥≠!\-])+'
@@ -245,7 +246,7 @@ def _parse_condition(reader: _Reader) -> Condition:
         return Missing(column, state == "missing")
     inside = token == _ClaimToken("word", "in")
     if inside or (token == _ClaimToken("word", "not") and reader.take_keyword("in") is not None):
-        return CategorySet(column, tuple(_parse_values(column, reader)), inside)
+        return Category(column, tuple(_parse_values(column, reader)), inside)
     raise HornbookError(f"after the column {column!r} comes <=, >, =, in or is, not {token.text!r}")
 
 

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, describe_whole_range
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
+from hornbook.conditions import Category, Condition, Missing, Threshold, make_range, write_value
 from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]
@@ -126,7 +126,7 @@ class Characteristic:
         if len(self.columns) == 1 and len(case.conditions) == 2:
             low, high = case.conditions
             if isinstance(low, Threshold) and isinstance(high, Threshold) and low.above and not high.above:
-                return code_book.describe_range(low.column, low.cut, high.cut)
+                return code_book.describe(make_range(low.column, low.cut, high.cut))
         return " and ".join(map(code_book.describe, case.conditions))
 
 
@@ -154,7 +154,7 @@ def list_characteristics(lines: Iterable[CardLine]) -> Iterator[Characteristic]:
             together.append(line)
     for column, own in by_column.items():
         kinds = {type(condition) for line in own for condition in line.body}
-        if Threshold in kinds and kinds & {Category, CategorySet}:
+        if kinds >= {Threshold, Category}:
             together += own  # numbers and words in one column
         else:
             yield Characteristic((column,), tuple(_list_column_cases(column, own)))
@@ -176,7 +176,7 @@ def _list_column_cases(column: str, lines: list[CardLine]) -> Iterator[PointsCas
     """The ranges or values of a column that get different points, in order, and a missing value."""
     conditions = [condition for line in lines for condition in line.body]
     cuts = sorted({condition.cut for condition in conditions if isinstance(condition, Threshold)})
-    named = list(_list_values(conditions))
+    named = list(dict.fromkeys(value for condition in conditions for value in condition.named_values))
     values = [*cuts, np.inf] if cuts else [*named, object()]  # an object is like no value that is named
     rows = pd.DataFrame({column: pd.Series([*values, None], dtype=object)})
     zero = (0,) * len(lines[0].points)
@@ -208,21 +208,7 @@ def _list_value_cases(
         if each != other:
             by_points.setdefault(each, []).append(value)
     for each, values in by_points.items():
-        yield PointsCase((_name_values(column, values),), each)
+        yield PointsCase((Category(column, tuple(values)),), each)
     named = [value for values in by_points.values() for value in values]
-    rest = _name_values(column, named).negate() if named else Missing(column, missing=False)
+    rest = Category(column, tuple(named), inside=False) if named else Missing(column, missing=False)
     yield PointsCase((rest,), other)
-
-
-def _name_values(column: str, values: list[Any]) -> Category | CategorySet:
-    return Category(column, values[0]) if len(values) == 1 else CategorySet(column, tuple(values))
-
-
-def _list_values(conditions: Iterable[Condition]) -> Iterator[Any]:
-    """The values that conditions name, each once."""
-    every = (
-        (condition.value,) if isinstance(condition, Category) else condition.values
-        for condition in conditions
-        if isinstance(condition, Category | CategorySet)
-    )
-    yield from dict.fromkeys(value for values in every for value in values)

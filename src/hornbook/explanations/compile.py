@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, background_rules
+from hornbook.conditions import Condition, Missing, background_rules
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, fresh_name
 
 
@@ -68,7 +68,7 @@ class TheoryBuilder:
     """Collects the rules of an explanation over conditions, classes and concepts."""
 
     def __init__(self, conditions: Iterable[Condition], classes: Sequence[str]) -> None:
-        named = [condition if is_plain(condition) else condition.negate() for condition in conditions]
+        named = [condition if condition.is_plain else condition.negate() for condition in conditions]
         columns = dict.fromkeys(condition.column for condition in named)
         self.conditions = tuple(dict.fromkeys([*named, *map(Missing, columns)]))
         self.names: list[str] = []
@@ -162,16 +162,3 @@ class TheoryBuilder:
         background = HornTheory.background(vocabulary) | HornTheory(vocabulary, known)
         theory = background | HornTheory(vocabulary, self.rules)
         return CompiledExplanation(theory, background, self.conditions, self.classes)
-
-
-def is_plain(condition: Condition) -> bool:
-    """Whether a condition is not the negation of another one."""
-    match condition:
-        case Threshold():
-            return condition.above
-        case Category():
-            return condition.equal
-        case CategorySet():
-            return condition.inside
-        case Missing():
-            return condition.missing

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold, make_range
 from hornbook.errors import HornbookError
 from hornbook.explanations.explanation import Explanation, ReasonCode
 
@@ -143,17 +143,16 @@ def list_cells(
     if cuts:
         for low, high in pairwise([-inf, *cuts, inf]):
             value = high if high < inf else float(np.nextafter(low, inf))
-            yield value, code_book.describe_range(column, low, high)
-    values = dict.fromkeys(condition.value for condition in own if isinstance(condition, Category))
-    values |= dict.fromkeys(
-        value for condition in own if isinstance(condition, CategorySet) for value in condition.values
-    )
+            yield value, code_book.describe(make_range(column, low, high))
+    # single values first
+    named = sorted((condition.named_values for condition in own), key=lambda values: len(values) > 1)
+    values = dict.fromkeys(value for values in named for value in values)
     levels = code_book.words(column).order or code_book.words(column).pair
     if values:
         values |= dict.fromkeys(levels)
     yield from ((value, code_book.describe(Category(column, value))) for value in values)
     if values and not levels and not cuts:
-        yield _other_value(list(values)), code_book.describe(_exclude_values(column, tuple(values)))
+        yield _other_value(list(values)), code_book.describe(Category(column, tuple(values), inside=False))
     if any(isinstance(condition, Missing) for condition in own):
         yield None, code_book.describe(Missing(column))
 
@@ -163,13 +162,6 @@ def _other_value(values: list[Any]) -> Any:
     if all(isinstance(value, int | float) for value in values):
         return max(values) + 1
     return ANOTHER_VALUE
-
-
-def _exclude_values(column: str, values: tuple[Any, ...]) -> Condition:
-    """That a column has none of the values."""
-    if len(values) == 1:
-        return Category(column, values[0], equal=False)
-    return CategorySet(column, values, inside=False)
 
 
 def read_row(row: Any, columns: tuple[str, ...]) -> pd.DataFrame:

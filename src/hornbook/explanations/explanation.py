@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import CodeBook
-from hornbook.conditions import Category, CategorySet, Condition, Missing
+from hornbook.conditions import Category, Condition, Missing
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.logic import Bools
@@ -260,7 +260,7 @@ def describe_answer(condition: Condition, row: pd.DataFrame, code_book: CodeBook
     true, false = condition.evaluate(row)
     words, value = code_book.words(condition.column), row[condition.column].iloc[0]
     known = words.order or words.pair or (value,)
-    named = (true[0] or false[0]) and isinstance(condition, Category | CategorySet)
+    named = (true[0] or false[0]) and isinstance(condition, Category)
     if named and value not in known:
         return code_book.describe(Category(condition.column, value))
     if true[0]:

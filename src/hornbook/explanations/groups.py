@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold, make_range
 from hornbook.explanations.explanation import Explanation
 from hornbook.statistics import Share
 
@@ -99,4 +99,4 @@ def _list_ranges(
     for low, high in pairwise([-inf, *sorted(cuts), inf]):
         ends = [Threshold(column, low)] if low > -inf else []
         ends += [Threshold(column, high, above=False)] if high < inf else []
-        yield code_book.describe_range(column, low, high), tuple(ends)
+        yield code_book.describe(make_range(column, low, high)), tuple(ends)

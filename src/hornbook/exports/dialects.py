@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, ScoreCard, Split
 from hornbook.explanations.tree import Node
@@ -29,12 +29,11 @@ class Dialect(ABC):
         match condition:
             case Threshold(column, cut, above):
                 return self.write_threshold(column, cut, above)
-            case Category(column, value, equal):
-                return self.write_membership(column, (value,), equal)
-            case CategorySet(column, values, inside):
+            case Category(column, values, inside):
                 return self.write_membership(column, values, inside)
             case Missing(column, missing):
                 return self.write_missing(column, missing)
+        raise HornbookError(f"{condition}: only thresholds, categories and missing values can be exported")
 
     @abstractmethod
     def write_threshold(self, column: str, cut: float, above: bool) -> str:

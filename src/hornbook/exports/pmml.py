@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 
 import hornbook
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
+from hornbook.conditions import Condition, Missing, Threshold, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations import Characteristic, DecisionTree, Explanation, RuleSet, ScoreCard, Split
 from hornbook.explanations.tree import Node
@@ -220,7 +220,7 @@ def _describe_field(explanation: Explanation, column: str) -> dict[str, str]:
     all its values, which an explanation does not know.
     """
     own = [condition for condition in explanation.conditions if condition.column == column]
-    values = [value for condition in own for value in _list_values(condition)]
+    values = [value for condition in own for value in condition.named_values]
     words = any(isinstance(value, str) for value in values)
     truths = bool(values) and all(isinstance(value, bool | np.bool_) for value in values)
     if any(isinstance(condition, Threshold) for condition in own) or (values and not words and not truths):
@@ -228,15 +228,6 @@ def _describe_field(explanation: Explanation, column: str) -> dict[str, str]:
             raise HornbookError(f"column {column!r} has numbers and words, which PMML cannot take together")
         return {"optype": "continuous", "dataType": "double"}
     return {"optype": "categorical", "dataType": "boolean" if truths else "string"}
-
-
-def _list_values(condition: Condition) -> tuple[Any, ...]:
-    match condition:
-        case Category():
-            return (condition.value,)
-        case CategorySet():
-            return condition.values
-    return ()
 
 
 def _list_tests(condition: Condition) -> tuple[str, list[tuple[str, str | None, Any]]]:
@@ -247,10 +238,9 @@ def _list_tests(condition: Condition) -> tuple[str, list[tuple[str, str | None, 
             return "and", [(operator, _write_constant(condition.cut), float(condition.cut))]
         case Missing():
             return "and", [("isMissing" if condition.missing else "isNotMissing", None, None)]
-    equal = condition.equal if isinstance(condition, Category) else condition.inside
-    operator = "equal" if equal else "notEqual"
-    tests = [(operator, _write_constant(value), value) for value in _list_values(condition)]
-    return "or" if equal else "and", list(tests)
+    operator = "equal" if condition.is_plain else "notEqual"
+    tests = [(operator, _write_constant(value), value) for value in condition.named_values]
+    return "or" if condition.is_plain else "and", list(tests)
 
 
 def _write_predicate(conditions: Sequence[Condition]) -> ET.Element:

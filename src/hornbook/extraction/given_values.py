@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import CodeBook, describe_unknown
-from hornbook.conditions import write_value
+from hornbook.conditions import truth_value, write_value
 from hornbook.errors import HornbookError
 from hornbook.extraction.result import MAX_SHOWN_CATEGORIES, ColumnSummary, Extraction
 from hornbook.logic import Interpretation
 from hornbook.queries import HornRules
 from hornbook.tables import as_frame
-from hornbook.tables.table import truth_value
 
 UNKNOWN_TEXTS = ("", "?")
 """Texts that stand for a missing value."""

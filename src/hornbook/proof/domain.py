@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype, is_object_dtype
 
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
+from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold, write_value
 from hornbook.errors import HornbookError
 
 MAX_BOXES = 20_000
@@ -94,15 +94,14 @@ class Interval:
         """The missing value alone."""
         return replace(self, low=math.inf, high=-math.inf)
 
-    def select(self, condition: Threshold | Category | CategorySet) -> list[Interval]:
+    def select(self, condition: Threshold | Between | Category | IsTrue) -> list[Interval]:
         """Cut out the parts whose numbers meet a condition."""
-        if isinstance(condition, Threshold):
-            above = math.nextafter(condition.cut, math.inf)
-            ends = (above, math.inf) if condition.above else (-math.inf, condition.cut)
-            return [self.between(*ends)]
-        if isinstance(condition, Category):
-            return list(_select_numbers(self, [condition.value], condition.equal))
-        return list(_select_numbers(self, condition.values, condition.inside))
+        if isinstance(condition, Category | IsTrue):
+            return list(_select_numbers(self, condition.named_values, condition.is_plain))
+        return [
+            self.between(math.nextafter(low, math.inf) if math.isfinite(low) else low, high)
+            for low, high in condition.intervals
+        ]
 
     def __str__(self) -> str:
         numbers = f"{self.low:.6g} to {self.high:.6g}" if self.has_numbers else ""
@@ -142,9 +141,9 @@ class Levels:
         """The missing value alone."""
         return replace(self, values=())
 
-    def select(self, condition: Threshold | Category | CategorySet) -> list[Levels]:
+    def select(self, condition: Threshold | Between | Category | IsTrue) -> list[Levels]:
         """Select the levels that meet a condition, as one part without the missing value."""
-        return [Levels(tuple(value for value in self.values if _meets_condition(value, condition)))]
+        return [Levels(tuple(value for value in self.values if condition.accepts(value)))]
 
     def __str__(self) -> str:
         shown = ", ".join(map(write_value, self.values[:MAX_LEVELS_SHOWN]))
@@ -208,7 +207,7 @@ class Domain:
         for condition in conditions:
             own = ranges.get(condition.column)
             if isinstance(own, Levels):
-                new = (value for value in _list_values(condition) if value not in own.values)
+                new = (value for value in condition.allowed_values if value not in own.values)
                 ranges[condition.column] = replace(own, values=(*own.values, *new))
             elif isinstance(own, Interval) and isinstance(condition, Threshold):
                 ranges[condition.column] = _widen_interval(own, condition)
@@ -408,21 +407,6 @@ def list_levels(values: pd.Series[Any]) -> tuple[Any, ...] | None:
 
 def _is_word(value: Any) -> bool:
     return isinstance(value, str)
-
-
-def _list_values(condition: Condition) -> tuple[Any, ...]:
-    """List the values of which a condition requires one."""
-    if isinstance(condition, Category) and condition.equal:
-        return (condition.value,)
-    return condition.values if isinstance(condition, CategorySet) and condition.inside else ()
-
-
-def _meets_condition(value: Any, condition: Threshold | Category | CategorySet) -> bool:
-    if isinstance(condition, Threshold):
-        return bool(value > condition.cut) == condition.above
-    if isinstance(condition, Category):
-        return bool(value == condition.value) == condition.equal
-    return (value in condition.values) == condition.inside
 
 
 def _widen_interval(own: Interval, condition: Threshold) -> Interval:

@@ -8,7 +8,6 @@ from hornbook.queries.lrn_star import lrn_star
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser, binarise_table
-    from hornbook.queries.bins import exclusivity_rules
     from hornbook.queries.coherence import CoherenceReport, measure_coherence
     from hornbook.queries.completions import Completions, LabelOracle
     from hornbook.queries.conclusion import Conclusion, Undo, explain_facts, smallest_undo
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     )
     from hornbook.queries.examples import Examples, accuracy_by_kind, assign_parts, split_examples
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
-    from hornbook.queries.literals import Groups, Literals, check_groups
+    from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
     from hornbook.queries.lrn_star import Closed, by_groups, meet_query
     from hornbook.queries.membership import (
         Budgeted,
@@ -189,14 +188,13 @@ __getattr__ = load_lazily(
     "hornbook.queries",
     {
         "binarise": ["Binariser", "binarise_table"],
-        "bins": ["exclusivity_rules"],
         "coherence": ["CoherenceReport", "measure_coherence"],
         "completions": ["Completions", "LabelOracle"],
         "conclusion": ["Conclusion", "Undo", "explain_facts", "smallest_undo"],
         "distributions": ["DEFAULT_MISSING", "Distribution", "Labelled", "Random", "Rows", "check_share"],
         "examples": ["Examples", "accuracy_by_kind", "assign_parts", "split_examples"],
         "horn_rules": ["HornRules", "UNDETERMINED"],
-        "literals": ["Groups", "Literals", "check_groups"],
+        "literals": ["Groups", "Literals", "check_groups", "exclusivity_rules"],
         "lrn_star": ["Closed", "by_groups", "meet_query"],
         "membership": ["Budgeted", "Cached", "Checked", "Classifier", "Counted", "GroupPropagation", "Judge"],
         "network": ["MLP", "Net", "Training"],

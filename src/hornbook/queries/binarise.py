@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal, Self, TypeAlias, get_args
 
 import numpy as np
@@ -14,18 +15,18 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from hornbook.code_book import EMPTY_BOOK
+from hornbook.conditions import (
+    Category,
+    Condition,
+    IsTrue,
+    make_range,
+    spell_level,
+)
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
-from hornbook.queries.bins import (
-    Condition,
-    Equals,
-    IsTrue,
-    exclusivity_rules,
-    from_object,
-    group_by_column,
-    make_intervals,
-    to_object,
-)
+from hornbook.queries.literals import exclusivity_rules, group_by_column
+from hornbook.schema import read_json, write_json
 from hornbook.tables.table import (
     KINDS,
     Kind,
@@ -42,6 +43,17 @@ Strategy: TypeAlias = Literal["mean-of-halves", "quantile", "width", "tree"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 Floats: TypeAlias = NDArray[np.float64]
+
+Variable: TypeAlias = tuple[str, Condition]
+"""A variable's name, and what it stands for."""
+
+BIN_NAMES = {
+    2: ("low", "high"),
+    3: ("low", "middle", "high"),
+    4: ("very_low", "low", "high", "very_high"),
+    5: ("very_low", "low", "middle", "high", "very_high"),
+}
+"""The names of the ranges of a column, by their number."""
 
 
 def mean_of_halves_cuts(values: Floats, bins: int) -> Floats:
@@ -122,6 +134,15 @@ def cut_points(
     return tuple(np.unique(points).tolist())
 
 
+@dataclass(frozen=True)
+class BinariserForm:
+    """What is kept of a fitted binariser: its columns, and the variables that it makes, without duals."""
+
+    columns: tuple[str, ...]
+    dual: bool
+    variables: tuple[Variable, ...]
+
+
 class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turns columns into variables that are 1, 0 or, where the value is missing, NaN.
 
@@ -153,7 +174,8 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     groups_
         Sets of variables of which at most one is true: those of one column.
     conditions_
-        The condition on its column that each variable (except duals) stands for.
+        The condition on its column that each variable (except duals) stands for; a dual stands for
+        its negation.
 
     Examples
     --------
@@ -203,8 +225,8 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         labels = None if y is None else np.asarray(y)
         if labels is not None:
             check_consistent_length(frame, labels)
-        conditions = [self._conditions(known_values(frame[name]), labels) for name in self.columns_]
-        self._know(tuple(condition for several in conditions for condition in several))
+        variables = [self._variables(known_values(frame[name]), labels) for name in self.columns_]
+        self._know([variable for several in variables for variable in several])
         return self
 
     def transform(self, X: Any) -> Any:
@@ -221,10 +243,9 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _values(self, frame: pd.DataFrame) -> NDArray[np.float64]:
         values = np.full((len(frame), len(self.conditions_)), np.nan, order="F")
-        known = {column: frame[column].notna().to_numpy() for column in frame.columns}
         for position, condition in enumerate(self.conditions_):
-            rows = known[condition.column]
-            values[rows, position] = condition.holds(frame[condition.column][rows].infer_objects())
+            true, false = condition.evaluate(frame)
+            values[true, position], values[false, position] = 1, 0
         return np.hstack([values, 1 - values]) if self.dual else values
 
     def batch(self, X: Any) -> Batch:
@@ -240,14 +261,22 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def describe(self, name: str) -> str:
         """The condition behind a variable's name."""
-        condition, negated = self.condition(name)
-        return condition.describe(negated)
+        return EMPTY_BOOK.describe(self.condition(name).round())
 
-    def condition(self, name: str) -> tuple[Condition, bool]:
-        """The condition that a variable stands for, and whether for its negation."""
+    def condition(self, name: str) -> Condition:
+        """The condition that a variable stands for."""
         check_is_fitted(self)
         variable, count = self.vocabulary_.index(name), len(self.conditions_)
-        return self.conditions_[variable % count], variable >= count
+        condition = self.conditions_[variable % count]
+        return condition if variable < count else condition.negate()
+
+    def name_bins(self, column: str) -> dict[str, int]:
+        """The names of a column's ranges or levels, and their variables; none of a column of truth values."""
+        own = [v for v, condition in enumerate(self.conditions_) if condition.column == column]
+        names = self.vocabulary_.named(own)
+        return {
+            name.removeprefix(f"{column}="): v for name, v in zip(names, own, strict=True) if name != column
+        }
 
     def facts(self, column: str, value: str) -> Interpretation:
         """Return the facts that follow from a column's value, a text: a number, a word, or a bin's name.
@@ -261,22 +290,21 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         Vocabulary(self.columns_).index(column)  # refuses a column that is not there
-        own = [condition for condition in self.conditions_ if condition.column == column]
-        names = {condition.name for condition in own}
+        bins = self.name_bins(column)
         if value.strip() == "?":
             return Interpretation(frozenset())
-        if f"{column}={value}" in names:
-            chosen = {name: float(name == f"{column}={value}") for name in names}
-            values = np.array([chosen.get(condition.name, np.nan) for condition in self.conditions_])
-            whole = np.hstack([values, 1 - values]) if self.dual else values
-            return Batch.from_array(whole[None, :], self.vocabulary_)[0]
+        if value in bins:
+            values = np.full((1, len(self.conditions_)), np.nan)
+            values[0, list(bins.values())] = 0
+            values[0, bins[value]] = 1
+            return Batch.from_array(
+                np.hstack([values, 1 - values]) if self.dual else values, self.vocabulary_
+            )[0]
         told: Any = pd.to_numeric(pd.Series([value]), errors="coerce").fillna(pd.Series([np.nan]))[0]
-        numeric = not any(
-            isinstance(condition, Equals) and isinstance(condition.value, str) for condition in own
-        )
-        if np.isnan(told) and numeric and not isinstance(own[0], IsTrue):
-            bins = ", ".join(condition.name.removeprefix(f"{column}=") for condition in own)
-            raise HornbookError(f"column {column!r} is a number or one of {bins}, not {value!r}")
+        named = [each for v in bins.values() for each in self.conditions_[v].named_values]
+        numeric = not any(isinstance(each, str) for each in named)
+        if np.isnan(told) and numeric and bins:
+            raise HornbookError(f"column {column!r} is a number or one of {', '.join(bins)}, not {value!r}")
         row = pd.DataFrame({name: [np.nan] for name in self.columns_}, dtype=object)
         row[column] = [told if numeric and not np.isnan(told) else value]
         return self.batch(row)[0]
@@ -289,35 +317,28 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def to_json(self) -> str:
         """Write the columns and conditions as JSON, enough to binarise other rows in the same way."""
         check_is_fitted(self)
-        document = {
-            "columns": self.columns_,
-            "dual": self.dual,
-            "variables": [to_object(condition) for condition in self.conditions_],
-        }
-        return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+        variables = tuple(zip(self.vocabulary_, self.conditions_, strict=False))
+        return write_json(BinariserForm(tuple(self.columns_), self.dual, variables))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Restore a fitted binariser from the output of `to_json`."""
-        try:
-            document = json.loads(text)
-            binariser = cls(dual=document["dual"])
-            binariser.columns_ = list(document["columns"])
-            binariser.feature_names_in_ = np.array(binariser.columns_, dtype=object)
-            binariser.n_features_in_ = len(binariser.columns_)
-            binariser._know(tuple(map(from_object, document["variables"])))
-        except (ValueError, KeyError, TypeError) as error:
-            raise HornbookError(f"not a binariser in JSON: {type(error).__name__} {error}") from None
+        form = read_json(BinariserForm, text, "not a binariser in JSON")
+        binariser = cls(dual=form.dual)
+        binariser.columns_ = list(form.columns)
+        binariser.feature_names_in_ = np.array(binariser.columns_, dtype=object)
+        binariser.n_features_in_ = len(binariser.columns_)
+        binariser._know(form.variables)
         return binariser
 
-    def _know(self, conditions: tuple[Condition, ...]) -> None:
-        names = [condition.name for condition in conditions]
-        self.conditions_ = conditions
+    def _know(self, variables: Sequence[Variable]) -> None:
+        names = [name for name, _ in variables]
+        self.conditions_ = tuple(condition for _, condition in variables)
         self.vocabulary_ = Vocabulary.with_duals(names) if self.dual else Vocabulary(names)
-        self.groups_ = group_by_column([condition.column for condition in conditions])
+        self.groups_ = group_by_column([condition.column for condition in self.conditions_])
 
-    def _conditions(self, known: pd.Series[Any], labels: NDArray[Any] | None) -> Sequence[Condition]:
-        """Return the conditions of one column's variables, from its known values and all rows' labels."""
+    def _variables(self, known: pd.Series[Any], labels: NDArray[Any] | None) -> list[Variable]:
+        """The variables of one column, from its known values and all rows' labels."""
         name = str(known.name)
         given = (self.kinds or {}).get(name)
         kind = given or ("quantitative" if name in (self.cuts or {}) else infer_kind(known))
@@ -327,23 +348,23 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if cuts is None:
                 known_labels = None if labels is None else labels[known.index]
                 cuts = cut_points(values, self.n_bins, self.bins, known_labels)
-            return make_intervals(name, tuple(map(float, cuts)))
+            return make_bins(name, tuple(map(float, cuts)))
         levels = sorted_levels(known)
         if kind == "binary" and are_truths(levels):
-            return (IsTrue(name),)
+            return [(name, IsTrue(name))]
         if kind == "binary":
             if len(levels) > 2:
                 raise HornbookError(
                     f"column {name!r} has {len(levels)} distinct values, too many for a binary one; "
                     "make it categorical or quantitative, or give it cut points"
                 )
-            return (Equals(name, levels[-1]),)
+            levels = levels[-1:]
         if len(levels) > self.max_levels:
             raise HornbookError(
                 f"column {name!r} has {len(levels)} distinct values, more than "
                 f"max_levels={self.max_levels}; drop it, merge values, or bin it if they are numbers"
             )
-        return [Equals(name, level) for level in levels]
+        return [(f"{name}={spell_level(level)}", Category(name, level)) for level in levels]
 
     def _columns(self, X: Any, reset: bool) -> pd.DataFrame:
         """Convert the input to a frame with the column names of the fit."""
@@ -392,3 +413,19 @@ def binarise_table(table: Table, **parameters: Any) -> tuple[Binariser, Batch]:
     kinds = {**table.kinds, **parameters.pop("kinds", {})}
     binariser = Binariser(kinds=kinds, **parameters).fit(table.frame)
     return binariser, binariser.batch(table.frame)
+
+
+def make_bins(column: str, cuts: Sequence[float]) -> list[Variable]:
+    r"""The variables of the ranges between cut points, closed on the right.
+
+    Examples
+    --------
+    >>> print(*make_bins("age", (40.0, 60.0)), sep="\n")
+    ('age=low', Threshold(column='age', cut=40.0, above=False))
+    ('age=middle', Between(column='age', low=40.0, high=60.0, inside=True))
+    ('age=high', Threshold(column='age', cut=60.0, above=True))
+
+    """
+    count, ends = len(cuts) + 1, pairwise((-math.inf, *cuts, math.inf))
+    names = BIN_NAMES.get(count) or tuple(f"bin{number}" for number in range(1, count + 1))
+    return [(f"{column}={name}", make_range(column, *own)) for name, own in zip(names, ends, strict=True)]

@@ -58,9 +58,9 @@ class BinValues:
         values = []
         for name, positions in zip(names, variables, strict=True):
             known = frame[name].dropna().infer_objects()
-            parts = [known[conditions[v].holds(known)] for v in positions]
+            parts = [known[conditions[v].evaluate(known.to_frame())[0]] for v in positions]
             if len(positions) == 1:
-                parts.append(known[~conditions[positions[0]].holds(known)])
+                parts.append(known[conditions[positions[0]].evaluate(known.to_frame())[1]])
             drawn = [_draw_values(part if len(part) else known, rng) for part in parts]
             unknown = np.full(VALUES_PER_BIN, np.nan) if takes_missing else _draw_values(known, rng)
             stacked = np.stack([*drawn, unknown])

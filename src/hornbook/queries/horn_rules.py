@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Threshold
+from hornbook.conditions import Condition, IsTrue
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.explanation import Explanation, Line, Reason
@@ -30,7 +29,6 @@ from hornbook.logic import (
     read_rule,
     rule_object,
 )
-from hornbook.queries import bins as data_conditions
 from hornbook.queries.conclusion import Conclusion, explain_facts
 from hornbook.queries.reader import BinaryColumns, Reader
 
@@ -39,9 +37,6 @@ if TYPE_CHECKING:
 
 UNDETERMINED = -1
 """The number that stands for no class: neither follows, or both do."""
-
-SHOWN_DIGITS = 6
-"""Digits of the ends of a bin, which are means of values."""
 
 JUDGED_CLASSES = ("rejected", "accepted")
 """The classes of a model that judges whole interpretations."""
@@ -113,8 +108,11 @@ class HornRules(Explanation):
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
-        """None: its variables are those of the reader."""
-        return ()
+        """The conditions that the variables of its rules stand for, each once."""
+        vocabulary = self.theory.vocabulary
+        used = dict.fromkeys(v for rule in self.rules for v in (*sorted(rule.body), rule.head))
+        features = (v for v in used if not isinstance(v, Bottom) and v not in self.label_variables)
+        return tuple(dict.fromkeys(self._condition(vocabulary.name(v)) for v in features))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -222,10 +220,24 @@ class HornRules(Explanation):
             return words
         return f"not {self._describe_variable(vocabulary.name(dual))}"
 
+    def _condition(self, name: str) -> Condition:
+        """The condition that a variable stands for; of a column without one it is that it is true."""
+        vocabulary = self.theory.vocabulary
+        dual = vocabulary.dual(vocabulary.index(name))
+        if (condition := self.reader.condition(name)) is not None:
+            return condition
+        if dual is None or dual > vocabulary.index(name):
+            return IsTrue(name)
+        return IsTrue(vocabulary.name(dual), true=False)
+
     def _describe_variable(self, name: str) -> str:
         """The condition behind the name of a variable, in the words of the code book, or the name."""
         condition = self.reader.condition(name)
-        return self.reader.describe(name) if condition is None else describe_bin(*condition, self.code_book)
+        if condition is None:
+            return self.reader.describe(name)
+        whole = self.code_book.words(condition.column).whole
+        # the ends of ranges are means of values, with more digits than anybody reads
+        return self.code_book.describe(condition if whole else condition.round())
 
     def to_parts(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
@@ -305,22 +317,6 @@ def _read_source(
     features = Vocabulary(names, duals)
     groups = tuple(tuple(map(features.index, group)) for group in content["groups"])
     return BinaryColumns(tuple(content["columns"]), features, groups)
-
-
-def describe_bin(condition: data_conditions.Condition, negated: bool, code_book: CodeBook) -> str:
-    """The condition that a variable stands for, or its negation, in words."""
-    match condition:
-        case data_conditions.IsTrue(column):
-            return f"{code_book.label(column)} is {'false' if negated else 'true'}"
-        case data_conditions.Equals(column, value):
-            return code_book.describe(Category(column, value, not negated))
-        case data_conditions.Between(column, _, low, high):
-            if not code_book.words(column).whole:
-                low, high = (float(f"{end:.{SHOWN_DIGITS}g}") for end in (low, high))
-            if not negated:
-                return code_book.describe_range(column, low, high)
-            outside = Threshold(column, low, above=False), Threshold(column, high)
-            return " or ".join(code_book.describe(each) for each in outside if math.isfinite(each.cut))
 
 
 @dataclass(frozen=True)

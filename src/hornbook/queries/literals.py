@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Vocabulary, Words, bits
+from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, Words, bits
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """Groups of variables of which at most one is true, such as the bins of one column."""
@@ -153,3 +154,36 @@ def check_groups(groups: Iterable[Iterable[int]], vocabulary: Vocabulary) -> Gro
             raise HornbookError(f"{vocabulary.name(v)!r}, or its dual, is in a group already")
         seen.add(v)
     return checked
+
+
+def group_by_column(columns: Sequence[str]) -> Groups:
+    """Group the variables of each column that has several; `columns` has one entry per variable."""
+    members: dict[str, list[int]] = {}
+    for variable, column in enumerate(columns):
+        members.setdefault(column, []).append(variable)
+    return tuple(tuple(group) for group in members.values() if len(group) > 1)
+
+
+def exclusivity_rules(vocabulary: Vocabulary, groups: Groups) -> HornTheory:
+    """Return the rules that at most one variable of each group is true.
+
+    With duals, a true variable implies the duals of the others, so that closures derive them;
+    without, two true variables imply ⊥.
+
+    Examples
+    --------
+    >>> print(exclusivity_rules(Vocabulary(["age=low", "age=high"]), ((0, 1),)))
+    age=low ∧ age=high → ⊥
+    >>> print(exclusivity_rules(Vocabulary.with_duals(["age=low", "age=high"]), ((0, 1),)))
+    age=low → not_age=high
+    age=high → not_age=low
+
+    """
+    rules = []
+    for v, w in (pair for group in groups for pair in combinations(group, 2)):
+        not_v, not_w = vocabulary.dual(v), vocabulary.dual(w)
+        if not_v is None or not_w is None:
+            rules.append(Rule({v, w}, BOTTOM))
+        else:
+            rules += [Rule({v}, not_w), Rule({w}, not_v)]
+    return HornTheory(vocabulary, rules)

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
-from hornbook.queries.bins import Between, Condition, group_by_column
-from hornbook.queries.literals import Groups
+from hornbook.queries.literals import Groups, group_by_column
 from hornbook.tables.table import as_frame
 
 if TYPE_CHECKING:
@@ -209,11 +209,10 @@ class Reader:
         return Interpretation(frozenset(true), frozenset(false))
 
     def bins(self, column: str) -> tuple[str, ...]:
-        """The names of the bins of a column of numbers."""
+        """The names of the ranges or levels of a column."""
         if isinstance(self.source, BinaryColumns):
             return ()
-        own = (each for each in self.source.conditions_ if each.column == column)
-        return tuple(condition.bin for condition in own if isinstance(condition, Between))
+        return tuple(self.source.name_bins(column))
 
     def _facts_of(self, column: str, value: str) -> Interpretation:
         if not isinstance(self.source, BinaryColumns):
@@ -226,8 +225,8 @@ class Reader:
         """What a variable that stands for no condition is called: its name, or the words of a subclass."""
         return name
 
-    def condition(self, name: str) -> tuple[Condition, bool] | None:
-        """The condition behind the name of a variable, and whether it is negated; None if there is none."""
+    def condition(self, name: str) -> Condition | None:
+        """The condition behind the name of a variable; None if it is known by its name alone."""
         if self.described is None or name not in self.described.vocabulary_:
             return None
         return self.described.condition(name)

@@ -13,11 +13,10 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import ClassifierTeacher, Floats, Predictor, bind_classifier
 from hornbook.proof import PROOF_SECONDS, Prover, Values
-from hornbook.queries.bins import exclusivity_rules
 from hornbook.queries.column_models import reads_columns, wrap_column_model
 from hornbook.queries.completions import Completions, LabelOracle
 from hornbook.queries.distributions import Distribution, Labelled, Rows
-from hornbook.queries.literals import Groups
+from hornbook.queries.literals import Groups, exclusivity_rules
 from hornbook.queries.membership import Classifier, GroupPropagation, Judge
 from hornbook.queries.reader import BinaryColumns, Reader
 from hornbook.randomness import Purpose, generator

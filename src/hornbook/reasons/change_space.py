@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from hornbook.code_book import CodeBook
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.extraction.given_values import find_column
 
@@ -215,7 +215,7 @@ class ChangeSpace:
         if not direction:
             return ()
         if isinstance(value, str):
-            return (CategorySet(column, tuple(self.values[self.columns.index(column)])),)
+            return (Category(column, tuple(self.values[self.columns.index(column)])),)
         if direction > 0:
             return (Threshold(column, float(np.nextafter(value, -np.inf))),)
         return (Threshold(column, float(value), above=False),)

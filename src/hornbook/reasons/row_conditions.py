@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import CodeBook
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, read_numbers
+from hornbook.conditions import Category, Condition, Missing, Threshold, read_numbers
 from hornbook.logic import Bools
 from hornbook.surrogates.grid import CategoryColumn, Grid, NumericColumn
 
@@ -191,12 +191,12 @@ class RowConditions:
     def list_other_categories(self, number: int) -> list[int]:
         """List the literals that exclude one other category each, for a literal that fixes a category."""
         condition = self.literals[number].condition
-        if not (isinstance(condition, Category) and condition.equal):
+        if not (isinstance(condition, Category) and condition.inside):
             return []
         return [
             other
             for other in self.by_column[self.literals[number].place]
-            if isinstance(excluded := self.literals[other].condition, Category) and not excluded.equal
+            if isinstance(excluded := self.literals[other].condition, Category) and not excluded.inside
         ]
 
     def describe(self, body: Iterable[int]) -> tuple[Condition, ...]:
@@ -297,10 +297,10 @@ def _list_category_literals(
             values = tuple(each for each, inside in zip(column.values, met, strict=False) if inside)
             if len(values) > 1:
                 named = met & (bins < len(column.values))
-                literals.append(RowLiteral(CategorySet(column.name, values), place, named))
+                literals.append(RowLiteral(Category(column.name, values), place, named))
     elif len(others) > 1:
         for number in others:
-            without = Category(column.name, column.values[number], equal=False)
+            without = Category(column.name, column.values[number], inside=False)
             literals.append(RowLiteral(without, place, known & (bins != number)))
     return column, literals
 
@@ -310,7 +310,5 @@ def _unite_categories(column: CategoryColumn, bins: Bools) -> Condition:
     inside = tuple(value for value, met in zip(column.values, bins, strict=False) if met)
     outside = tuple(value for value, met in zip(column.values, bins, strict=False) if not met)
     if not bins[len(column.values)] and len(inside) <= len(outside):
-        return Category(column.name, inside[0]) if len(inside) == 1 else CategorySet(column.name, inside)
-    if len(outside) == 1:
-        return Category(column.name, outside[0], equal=False)
-    return CategorySet(column.name, outside, inside=False)
+        return Category(column.name, inside)
+    return Category(column.name, outside, inside=False)

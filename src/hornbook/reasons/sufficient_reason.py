@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from math import inf
 from typing import Any, Literal, TypeAlias
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, Threshold
+from hornbook.conditions import Condition, Threshold, find_range, make_range
 from hornbook.reasons.changes import Changes
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
@@ -151,10 +150,7 @@ class Why:
 def _describe_conditions(conditions: tuple[Condition, ...], code_book: CodeBook) -> Iterator[str]:
     for column, group in groupby(conditions, key=lambda condition: condition.column):
         own = list(group)
-        cuts = [each for each in own if isinstance(each, Threshold)]
-        if len(cuts) == 2:
-            low = next((each.cut for each in cuts if each.above), -inf)
-            high = next((each.cut for each in cuts if not each.above), inf)
-            yield code_book.describe_range(column, low, high)
+        if sum(isinstance(each, Threshold) for each in own) == 2:
+            yield code_book.describe(make_range(column, *find_range(own)))
         else:
             yield from map(code_book.describe, own)

@@ -11,8 +11,7 @@ from hornbook.code_book import ColumnWords
 from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint
 from hornbook.logic import Bottom, HornTheory, Rule, Vocabulary
 from hornbook.logic.formats import read_rule
-from hornbook.queries import Groups, HornRules
-from hornbook.queries.bins import exclusivity_rules
+from hornbook.queries import Groups, HornRules, exclusivity_rules
 from hornbook.schema import write_object
 
 OTHER_FACTS = "Facts"

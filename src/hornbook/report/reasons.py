@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from hornbook.code_book import CodeBook
-from hornbook.conditions import Category, CategorySet, Condition, Missing, Threshold, write_value
+from hornbook.conditions import Condition, Missing, find_range, write_value
 from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, Extraction
 from hornbook.report.charts import N_COLOURS
@@ -127,7 +126,7 @@ def _make_bar(
         value, new_place = (
             None if own is None else (fields.index(own) + 0.5) * width for own in (before, after)
         )
-        met = [all(_meets(condition, each) for condition in conditions) for each in fields]
+        met = [all(condition.accepts(each) for condition in conditions) for each in fields]
         allowed = tuple((n * width, (n + 1) * width) for n, inside in enumerate(met) if inside)
     return ColumnBar(book.title(name), words, marks, allowed, bool(conditions), value, new_place, missing)
 
@@ -153,14 +152,11 @@ class _Scale:
 
 
 def _allow_numbers(conditions: Sequence[Condition], scale: _Scale) -> tuple[tuple[float, float], ...]:
-    if any(isinstance(each, Missing) and each.missing for each in conditions):
+    if any(each.accepts_missing for each in conditions):
         return ()
-    cuts = [each for each in conditions if isinstance(each, Threshold)]
-    low = max((each.cut for each in cuts if each.above), default=-inf)
-    high = min((each.cut for each in cuts if not each.above), default=inf)
-    values = [float(each.value) for each in conditions if isinstance(each, Category) and each.equal]
-    ends = (values[0], values[0]) if values else (low, high)
-    return ((scale.place(ends[0]), scale.place(ends[1])),)
+    values = [float(value) for each in conditions for value in each.allowed_values]
+    low, high = (values[0], values[0]) if values else find_range(conditions)
+    return ((scale.place(low), scale.place(high)),)
 
 
 def _list_fields(
@@ -169,25 +165,12 @@ def _list_fields(
     """The categories that have a field: those that are spoken of, and the commonest others."""
     named = [value for value in values if value is not None]
     for condition in conditions:
-        if isinstance(condition, Category):
-            named.append(condition.value)
-        elif isinstance(condition, CategorySet):
-            named += condition.values
+        named += condition.named_values
     order = book.words(summary.name).order or summary.categories
     kept = list(dict.fromkeys([*named, *order]))[:MAX_FIELDS]
     if not book.words(summary.name).order and all(isinstance(value, int | float) for value in kept):
         return sorted(kept)
     return sorted(kept, key=lambda value: order.index(value) if value in order else len(order))
-
-
-def _meets(condition: Condition, value: Any) -> bool:
-    if isinstance(condition, Category):
-        return bool(value == condition.value) == condition.equal
-    if isinstance(condition, CategorySet):
-        return (value in condition.values) == condition.inside
-    if isinstance(condition, Threshold):
-        return bool(value > condition.cut) == condition.above
-    return not condition.missing
 
 
 def _shorten(name: str) -> str:

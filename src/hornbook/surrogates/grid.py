@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import (
     Category,
-    CategorySet,
     Condition,
     Missing,
     Threshold,
@@ -127,7 +126,7 @@ class CategoryColumn:
         """Each condition with its bins, then its negation."""
         for j, value in enumerate(self.values):
             yield BinRange(Category(self.name, value), j, j + 1)
-            yield BinRange(Category(self.name, value, equal=False), j, j + 1, outside=True)
+            yield BinRange(Category(self.name, value, inside=False), j, j + 1, outside=True)
         yield from self._set_ranges()
 
     def _set_ranges(self) -> Iterator[BinRange]:
@@ -141,7 +140,7 @@ class CategoryColumn:
                 fits = self.ordered or len(members) <= MAX_SET
                 if fits and not {members, frozenset(ranking) - members} & seen:
                     seen.add(members)
-                    named = CategorySet(self.name, tuple(self.values[j] for j in members))
+                    named = Category(self.name, tuple(self.values[j] for j in members))
                     yield BinRange(named, low, high, ranking=number)
                     yield BinRange(named.negate(), low, high, outside=True, ranking=number)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         read_table,
         refuse_unusable,
         replace_columns,
-        spell_level,
     )
     from hornbook.tables.text_format import TextFormat
     from hornbook.tables.unseen import count_shared_rows, fit_columns, read_new_parts, read_new_rows
@@ -48,7 +47,6 @@ __all__ = [
     "remember_form",
     "replace_columns",
     "shuffle_units",
-    "spell_level",
     "split_rows",
 ]
 
@@ -69,7 +67,6 @@ __getattr__ = load_lazily(
             "read_table",
             "refuse_unusable",
             "replace_columns",
-            "spell_level",
         ],
         "text_format": ["TextFormat"],
         "unseen": ["count_shared_rows", "fit_columns", "read_new_parts", "read_new_rows"],

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import pandas as pd
 
+from hornbook.conditions import spell_level, truth_value
 from hornbook.errors import HornbookError
 from hornbook.tables.files import open_parts
 from hornbook.tables.given_form import remember_form
@@ -24,9 +25,6 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 COLUMNS_PER_CHECK = 256
 """Number of columns whose numbers are checked at a time."""
-
-TRUE_WORDS = frozenset({"1", "true", "t", "yes", "y"})
-FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
 
 
 def infer_kind(values: pd.Series[Any]) -> Kind:
@@ -87,19 +85,6 @@ def sorted_levels(known: pd.Series[Any]) -> list[Any]:
 def are_truths(levels: list[Any]) -> bool:
     """Whether every level is a word or number for true or false."""
     return all(truth_value(level) is not None for level in levels)
-
-
-def truth_value(level: object) -> bool | None:
-    """Return the truth value that a level spells; None if it spells none."""
-    word = spell_level(level).lower()
-    return True if word in TRUE_WORDS else False if word in FALSE_WORDS else None
-
-
-def spell_level(level: object) -> str:
-    """Spell a level as in variable names: whole numbers without a decimal point."""
-    if isinstance(level, float) and level.is_integer():
-        return str(int(level))
-    return str(level).strip()
 
 
 def as_frame(data: Any) -> pd.DataFrame | None:

@@ -15,11 +15,11 @@ const Decider = (() => {
     if (condition.kind === "missing") return (value === null) === condition.missing;
     if (value === null) return null;
     if (condition.kind === "threshold") return plain(value) > condition.cut === condition.above;
-    return valuesOf(condition).some((each) => same(value, each)) === (condition.equal ?? condition.inside);
+    return valuesOf(condition).some((each) => same(value, each)) === condition.inside;
   }
 
   /* The values that a condition names; none if it names none. */
-  const valuesOf = (condition) => condition.values ?? ("value" in condition ? [condition.value] : []);
+  const valuesOf = (condition) => condition.values ?? [];
 
   /* A value as Python writes it: the fewest digits, with an exponent where it is very large or small. */
   function write(value) {
@@ -84,10 +84,10 @@ const Decider = (() => {
       const { cut } = condition;
       return condition.above === answer ? sayRange(column, cut, Infinity) : sayRange(column, -Infinity, cut);
     }
-    const inside = (condition.equal ?? condition.inside) === answer;
+    const inside = condition.inside === answer;
     const segment = saySegment(column, values, inside);
     if (segment !== null) return segment;
-    if ("value" in condition) return `${label(column)} ${inside ? "=" : "≠"} ${name(column, condition.value)}`;
+    if (values.length === 1) return `${label(column)} ${inside ? "=" : "≠"} ${name(column, values[0])}`;
     return `${label(column)} ${inside ? "in" : "not in"} {${values.map((value) => name(column, value)).join(", ")}}`;
   }
 
@@ -170,7 +170,7 @@ const Decider = (() => {
     for (const value of named) found.push({ value, text: `${label(column)} = ${name(column, value)}` });
     if (named.length && !levels.length && !cuts.length) {
       const value = named.every((each) => typeof each === "number") ? next(Math.max(...named)) : another;
-      const others = named.length === 1 ? { column, value: named[0], equal: false } : { column, values: named, inside: false };
+      const others = { column, values: named, inside: false };
       found.push({ value, text: say(others, true, new Map()) });
     }
     found.push({ value: null, text: `${label(column)} is missing` });
