@@ -27,7 +27,7 @@ def test_rules_by_queries_are_a_theory_again_and_the_run_is_saved(hornbook, fold
     done = hornbook("learn", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
                     "-o", tmp_path, *SMALL)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
-    rules = Run.load(tmp_path).rules
+    rules = Run.load(tmp_path).extraction.explanation
     theory = hb.HornTheory(rules.theory.vocabulary, rules.rules)
     assert hb.HornTheory.parse(done.stdout, theory.vocabulary) == theory
     assert hb.HornTheory.parse((tmp_path / "rules.horn").read_text(), theory.vocabulary) == theory

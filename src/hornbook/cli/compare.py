@@ -95,7 +95,7 @@ def _compare(
         bound = run.restore_queries(trust_pickle=trust_pickle).bound
         questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
         check = AnswerCheck.start(bound.decide_items, questions)
-        return check, compare_rules_with_trees(run.rules, bound, samples, seed, seconds)
+        return check, compare_rules_with_trees(run.extraction.explanation, bound, samples, seed, seconds)
     subject = run.restore(trust_pickle=trust_pickle)
     original = run.find_test_file() if test is None else None
     path, csv = test or original, None if original is None else run.config["data"]["csv"]

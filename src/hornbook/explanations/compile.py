@@ -45,6 +45,16 @@ class CompiledExplanation:
     conditions: tuple[Condition, ...]
     classes: tuple[int, ...]
 
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules of the explanation itself, without the background."""
+        known = set(self.background)
+        return tuple(rule for rule in self.theory if rule not in known)
+
+    def describe(self, name: str) -> str:
+        """What a variable says, by its name; a condition is its own name."""
+        return name
+
     def read_rows(self, frame: pd.DataFrame) -> Batch:
         """Rows as partial interpretations: what is known of each condition."""
         vocabulary = self.theory.vocabulary
@@ -58,9 +68,12 @@ class CompiledExplanation:
 
     def decide(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the class that follows for each row."""
-        rows = self.read_rows(frame)
-        closed, _ = self.theory.program.close_batch(rows)
-        follows = np.stack([bits.flat(closed[v], len(frame)) for v in self.classes], axis=1)
+        return self.decide_items(self.read_rows(frame))
+
+    def decide_items(self, items: Batch) -> NDArray[np.intp]:
+        """The number of the class that follows for each interpretation."""
+        closed, _ = self.theory.program.close_batch(items)
+        follows = np.stack([bits.flat(closed[v], len(items)) for v in self.classes], axis=1)
         return np.asarray(follows.argmax(axis=1), np.intp)
 
 

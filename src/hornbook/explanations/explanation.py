@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -205,6 +205,20 @@ class Explanation(ABC):
     @abstractmethod
     def explain(self, row: pd.DataFrame) -> Reason:
         """Why it decides as it does about a frame of one row."""
+
+    def explain_case(self, values: Mapping[str, Any]) -> Any:
+        """Why it decides as it does about values of columns, and what would change that.
+
+        The answer prints itself. Columns without a value are missing. A value may also be text of which
+        `names_part` is true.
+        """
+        from hornbook.explanations.decision import explain_row
+
+        return explain_row(self, dict.fromkeys(self.columns) | dict(values))
+
+    def names_part(self, column: str, text: str) -> bool:
+        """Whether a text is the name of a part of a column's values, such as `high`; here nothing is."""
+        return False
 
     def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
         """Why it decides as it does about each row; rows of which the same conditions hold share a reason."""

@@ -7,7 +7,6 @@ from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulat
 from hornbook.extraction.given_values import (
     find_column,
     name_values,
-    read_facts,
     read_given_row,
     read_given_rows,
     read_values,
@@ -38,7 +37,6 @@ __all__ = [
     "measure_fidelity",
     "measure_lines",
     "name_values",
-    "read_facts",
     "read_given_row",
     "read_given_rows",
     "read_values",

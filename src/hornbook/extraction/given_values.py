@@ -13,8 +13,6 @@ from hornbook.code_book import CodeBook, describe_unknown
 from hornbook.conditions import truth_value, write_value
 from hornbook.errors import HornbookError
 from hornbook.extraction.result import MAX_SHOWN_CATEGORIES, ColumnSummary, Extraction
-from hornbook.logic import Interpretation
-from hornbook.queries import HornRules
 from hornbook.tables import as_frame
 
 UNKNOWN_TEXTS = ("", "?")
@@ -24,8 +22,8 @@ UNKNOWN_TEXTS = ("", "?")
 def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, Any]:
     """The values of some columns as the table has them, None where one is missing.
 
-    Columns may be named by their labels. Refuse a column that the table does not have, and a value that
-    its column never has.
+    Columns may be named by their labels, and values by names of parts that the explanation knows. Refuse a
+    column that the table does not have, and a value that its column never has.
 
     Examples
     --------
@@ -47,7 +45,8 @@ def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, 
     read = {}
     for name, value in values.items():
         column = find_column(name, summaries, book)
-        read[column] = read_value(summaries[column], book, value)
+        named = isinstance(value, str) and extraction.explanation.names_part(column, value.strip())
+        read[column] = value.strip() if named else read_value(summaries[column], book, value)
     return read
 
 
@@ -132,20 +131,6 @@ def _read_number(summary: ColumnSummary, value: Any) -> float:
     if not math.isfinite(number):
         raise HornbookError(f"column {summary.name!r} has finite numbers, or ?; got {value!r}")
     return number
-
-
-def read_facts(extraction: Extraction, values: Mapping[Any, Any]) -> Interpretation:
-    """The facts about variables that follow from values of columns; a value may be the name of a bin."""
-    rules = extraction.explanation
-    assert isinstance(rules, HornRules)
-    summaries = {summary.name: summary for summary in extraction.columns}
-    texts = {}
-    for name, value in values.items():
-        column = find_column(name, summaries, extraction.code_book)
-        if not (isinstance(value, str) and value.strip() in rules.reader.bins(column)):
-            value = read_value(summaries[column], extraction.code_book, value)
-        texts[column] = "?" if value is None else write_value(value)
-    return rules.reader.facts(texts)
 
 
 def read_given_rows(extraction: Extraction, frame: pd.DataFrame) -> pd.DataFrame:

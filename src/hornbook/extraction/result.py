@@ -20,12 +20,11 @@ from hornbook.explanations import (
     Decision,
     Explanation,
     GroupFidelity,
-    explain_row,
 )
 from hornbook.extraction.fidelity import Fidelity
 from hornbook.lazy import load_lazily
 from hornbook.logic import HornTheory
-from hornbook.queries import Conclusion, Estimated, Guarantee, HornRules
+from hornbook.queries import Conclusion, Estimated, Guarantee
 from hornbook.schema import also_writes, read_object, write_json, write_object
 from hornbook.statistics import Share
 from hornbook.storage import parse_json, write_file
@@ -35,7 +34,7 @@ _upper = load_lazily(
     "hornbook",
     {
         "exports": ["write_explanation"],
-        "extraction.given_values": ["name_values", "read_facts", "read_values"],
+        "extraction.given_values": ["name_values", "read_values"],
         "report": ["to_html", "to_notebook"],
         "runs": ["save_extraction"],
     },
@@ -261,12 +260,8 @@ class Extraction:
 
         """
         values = _upper("name_values")(row, self._column_names)
-        explanation = self.explanation
-        if isinstance(explanation, HornRules):
-            return explanation.conclude(_upper("read_facts")(self, values))
-        return explain_row(
-            explanation, dict.fromkeys(self._column_names) | _upper("read_values")(self, values)
-        )
+        answer: Decision | Conclusion = self.explanation.explain_case(_upper("read_values")(self, values))
+        return answer
 
     def choose(self, literals: int) -> Extraction:
         """The extraction with the best explanation of at most so many literals; see `frontier`.

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, IsTrue
+from hornbook.conditions import Condition, IsTrue, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.explanation import Explanation, Line, Reason
@@ -98,8 +98,7 @@ class HornRules(Explanation):
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
         """The rules that were learned, without the background."""
-        known = set(self.background)
-        return tuple(rule for rule in self.theory if rule not in known)
+        return self.compile().rules
 
     @property
     def literals(self) -> int:
@@ -194,6 +193,19 @@ class HornRules(Explanation):
         """The facts of each row from which its class follows."""
         return [self.explain(frame.iloc[[number]]) for number in range(len(frame))]
 
+    def explain_case(self, values: Mapping[str, Any]) -> Conclusion:
+        """What follows from values of columns or names of their parts, and what would undo it."""
+        return self.conclude(self.read_facts(values))
+
+    def read_facts(self, values: Mapping[str, Any]) -> Interpretation:
+        """The facts about variables that follow from values of columns or names of their parts."""
+        texts = {name: "?" if value is None else write_value(value) for name, value in values.items()}
+        return self.reader.facts(texts)
+
+    def names_part(self, column: str, text: str) -> bool:
+        """Whether a text is the name of a bin of a column."""
+        return text in self.reader.bins(column)
+
     def conclude(self, facts: Interpretation) -> Conclusion:
         """What follows from facts, with its proof, and the fewest facts that would undo it."""
         assumed = None if self.label is None else self.classes[self.default]
@@ -206,7 +218,7 @@ class HornRules(Explanation):
             self.describe,
         )
 
-    def compile(self) -> CompiledExplanation:
+    def compile(self) -> TheoryOfVariables:
         """The theory itself."""
         return TheoryOfVariables(self.theory, self.background, (), self.label_variables, self)
 
@@ -323,8 +335,16 @@ def _read_source(
 class TheoryOfVariables(CompiledExplanation):
     """The theory of `HornRules`: rows become interpretations as their reader says."""
 
-    rules: HornRules
+    source: HornRules
+
+    def describe(self, name: str) -> str:
+        """What a variable says, in the words of the rules."""
+        return self.source.describe(name)
+
+    def decide_items(self, items: Batch) -> NDArray[np.intp]:
+        """The number of the class of each interpretation: what follows, or else the default."""
+        return self.source.decide_items(items)
 
     def read_rows(self, frame: pd.DataFrame) -> Batch:
         """Rows as partial interpretations."""
-        return self.rules.extend(self.rules.read_rows(frame))
+        return self.source.extend(self.source.read_rows(frame))

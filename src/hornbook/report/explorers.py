@@ -10,8 +10,7 @@ from typing import Any
 from hornbook.code_book import ColumnWords
 from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint
 from hornbook.logic import Bottom, HornTheory, Rule, Vocabulary
-from hornbook.logic.formats import read_rule
-from hornbook.queries import Groups, HornRules, exclusivity_rules
+from hornbook.queries import Groups, exclusivity_rules
 from hornbook.schema import write_object
 
 OTHER_FACTS = "Facts"
@@ -91,18 +90,13 @@ def _finite(value: Any) -> Any:
 
 def theory_data(extraction: Extraction) -> dict[str, Any]:
     """What `templates/explorer.js` reads about rules over variables."""
-    rules_of_variables, content = extraction.explanation, extraction.explanation.to_object()
-    assert isinstance(rules_of_variables, HornRules)
-    vocabulary = Vocabulary(content["vocabulary"], content["duals"])
-    background, rules = (
-        HornTheory(vocabulary, [read_rule(vocabulary, rule) for rule in content[part]])
-        for part in ("background", "rules")
-    )
+    compiled, content = extraction.explanation.compile(), write_object(extraction.explanation)
+    vocabulary = compiled.theory.vocabulary
     label, classes = content["label"], content["classes"]
-    words = {name: rules_of_variables.describe(name) for name in vocabulary}
+    words = {name: compiled.describe(name) for name in vocabulary}
     return explore_theory(
-        rules,
-        background,
+        HornTheory(vocabulary, compiled.rules),
+        compiled.background,
         labels=() if label is None else (label,),
         default=None if label is None else classes[content["default"]],
         groups=tuple(tuple(map(vocabulary.index, group)) for group in content["groups"]),

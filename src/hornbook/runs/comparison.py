@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hornbook.baselines import decision_tree, hoeffding_tree
 from hornbook.explanations import Explanation
 from hornbook.models import Subject
-from hornbook.queries import BoundModel, Budget, HornRules
+from hornbook.queries import BoundModel, Budget
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.tables import number_units
@@ -89,13 +89,13 @@ def compare_with_trees(
 
 
 def compare_rules_with_trees(
-    rules: HornRules, bound: BoundModel, size: int, seed: int, seconds: float
+    explanation: Explanation, bound: BoundModel, size: int, seed: int, seconds: float
 ) -> Iterator[ComparisonRow]:
     """Measure rules by queries, and trees over the same variables, on the same fresh interpretations.
 
     Parameters
     ----------
-    rules
+    explanation
         The rules.
     bound
         The model that they are about, bound to the table's variables.
@@ -114,9 +114,9 @@ def compare_rules_with_trees(
     def measure(method: str, literals: int, decided: NDArray[Any]) -> ComparisonRow:
         return ComparisonRow(method, literals, None, Share.where(decided == labels))
 
-    yield measure("hornbook", rules.literals, rules.decide_items(fresh))
+    yield measure("hornbook", explanation.literals, explanation.compile().decide_items(fresh))
     common = int(np.bincount(labels).argmax())
-    yield measure(f'always "{rules.classes[common]}"', 0, np.full(len(fresh), common))
+    yield measure(f'always "{explanation.classes[common]}"', 0, np.full(len(fresh), common))
     for questions in TREE_SIZES:
         rng = generator(seed, Purpose.PEER_TRAINING)
         tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=questions + 1)

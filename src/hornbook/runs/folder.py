@@ -24,7 +24,7 @@ from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import Subject, load_model
 from hornbook.proof import PROOFS_FILE, Certificates
-from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, HornRules, QuerySubject
+from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, QuerySubject
 from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html
 from hornbook.runs.inputs import TargetTable, encode_judge, encode_model, is_trained, load_target_table
@@ -143,14 +143,6 @@ class Run:
                 f"{path} is lost or cut short; write it again with: "
                 f"hornbook show {self.folder} --format html -o {path}"
             )
-
-    @property
-    def rules(self) -> HornRules:
-        """The rules of a run by queries; refuse a run that has other explanations."""
-        explanation = self.extraction.explanation
-        if not isinstance(explanation, HornRules):
-            raise HornbookError(f"{self.folder} holds a {explanation.form}, and not rules by queries")
-        return explanation
 
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
@@ -323,8 +315,7 @@ def save_diff(folder: Path, diff: ModelDiff) -> None:
 
 def add_guarantees(extraction: Extraction, guarantees: Mapping[Rule, Guarantee]) -> Extraction:
     """The extraction, with what was proved of each of its rules."""
-    assert isinstance(extraction.explanation, HornRules)
-    rules = extraction.explanation.rules
+    rules = extraction.explanation.compile().rules
     lines = [
         replace(line, guarantee=guarantees.get(rule))
         for line, rule in zip(extraction.lines, rules, strict=False)

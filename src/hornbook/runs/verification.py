@@ -260,7 +260,7 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str], seconds: flo
         extraction = add_verdicts(extraction, Domain.of(again.frame), stated)
     else:
         content, vocabulary = read_certificates(run.folder / PROOFS_FILE), again.prover.vocabulary
-        limits, rules = ProofLimits(**asked), run.rules.rules
+        limits, rules = ProofLimits(**asked), run.extraction.explanation.compile().rules
         yield from verify_certificates(
             again.prover, content, rules=rules, model=again.source, limits=limits, seconds=seconds
         )
