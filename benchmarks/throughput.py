@@ -25,13 +25,12 @@ import numpy as np
 import torch
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.paper import Mixture
+from hornbook.paper import Mixture, NearMisses
 from hornbook.queries import (
     MLP,
     SAMPLING_CHUNK,
     Distribution,
     Estimated,
-    NearMisses,
     Random,
     Rows,
     Sampling,

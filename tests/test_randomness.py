@@ -25,7 +25,6 @@ MAKERS = {"default_rng", "SeedSequence", "PCG64", "Philox", "MT19937", "SFC64", 
 
 ELSEWHERE = {  # modules that make generators outside the home, and why they may
     "randomness.py": "the home",
-    "queries/words.py": "makes words of keys that a generator gave",
     "paper/hcc.py": "the seed is the name of a fixed cohort",
     "queries/network.py": "trains the paper's networks: published figures rest on these draws",
     "paper/search.py": "as network.py",

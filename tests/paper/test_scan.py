@@ -29,7 +29,7 @@ def patients():
     """Some made-up rows."""
     rng = np.random.default_rng(3)
     frame = pd.DataFrame(rng.integers(0, 2, (12, 12)).astype(float), columns=list("abcdefghijkl"))
-    frame = frame.mask(rng.random(frame.shape) < 0.3)
+    frame = frame.mask(rng.random(frame.shape) < 0.4)
     frame["well"] = rng.permutation([0, 1] * 6)
     return read_table(frame, label="well", name="made-up")
 

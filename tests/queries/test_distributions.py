@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits
-from hornbook.paper import Mixture
-from hornbook.queries import Distribution, Literals, NearMisses, Random, Rows, Violations
-from hornbook.queries.violations import distinct_positions
-from hornbook.queries.words import Stream, biased_bits, keys_from_generator
+from hornbook.paper import Mixture, NearMisses
+from hornbook.paper.mixture import draw_distinct
+from hornbook.queries import Distribution, Literals, Random, Rows, Violations
+from hornbook.queries.distributions import draw_bits, draw_one_hot
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
@@ -25,10 +25,6 @@ MANY = 60_000
 
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
-
-
-def stream(size: int, seed: int = 0) -> Stream:
-    return Stream(keys_from_generator(rng(seed), size)[0], size)
 
 
 def within(share: float, expected: float, size: int = MANY) -> bool:
@@ -88,7 +84,7 @@ def test_transposed_turns_the_bit_matrix_over(rows: int, size: int, seed: int) -
 
 @pytest.mark.parametrize("probability", [0, 1, 0.5, 1 / 3, 0.9, 2**-16, 0.001, 1 - 2**-16])
 def test_biased_bits_are_set_as_often_as_they_should(probability: float) -> None:
-    words = biased_bits((50,), probability, stream(400 * 64))
+    words = draw_bits((50, 400), probability, rng())
     thrown = bits.unpack_rows(words, 400 * 64)
     assert within(thrown.mean(), probability, thrown.size)
     if probability in (0, 1):
@@ -96,6 +92,14 @@ def test_biased_bits_are_set_as_often_as_they_should(probability: float) -> None
     else:
         both = thrown[:, 1:] & thrown[:, :-1]
         assert within(both.mean(), probability**2, both.size)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7])
+def test_one_of_several_bits_is_set_each_as_likely(size: int) -> None:
+    members = np.stack([bits.unpack_rows(words, 400 * 64) for words in draw_one_hot(size, (50, 400), rng())])
+    assert (members.sum(axis=0) == 1).all()
+    for share in members.mean(axis=(1, 2)):
+        assert within(share, 1 / size, 50 * 400 * 64)
 
 
 @pytest.mark.parametrize("distribution", ALL)
@@ -209,7 +213,7 @@ def test_near_misses_keep_the_head_false_even_if_its_dual_is_in_the_body() -> No
 
 @given(st.lists(st.integers(1, 12), min_size=1, max_size=20), st.integers(1, 6), st.integers(0, 99))
 def test_distinct_positions_are_distinct_and_in_range(lengths: list[int], count: int, seed: int) -> None:
-    positions = distinct_positions(np.resize(lengths, (64, 1)), count, stream(64, seed))
+    positions = draw_distinct(np.resize(lengths, (64, 1)), count, rng(seed))
     for item, length in enumerate(lengths):
         chosen = [int(position[item, 0]) for position in positions if position[item, 0] >= 0]
         assert len(chosen) == len(set(chosen)) == min(count, length)

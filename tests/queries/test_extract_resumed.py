@@ -30,7 +30,7 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),
     "completions": (
         Completions(THEORY.satisfied_by, THEORY.vocabulary, 4, rng=rng()),
-        {"min_precision": 1.0, "budget": Budget(equivalence_queries=5)},
+        {"min_precision": 1.0, "budget": Budget(equivalence_queries=5), "seed": 1},
         {},
         {"failed", "given_up"},
     ),
@@ -43,11 +43,11 @@ SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "network": (NETWORK, {}, {}, {"sampling", "given_up"}),
     "refuting": (
         NETWORK,
-        SCARCE | {"shares": {}, "budget": Budget(equivalence_queries=25)},
+        SCARCE | {"shares": {}, "budget": Budget(equivalence_queries=25), "seed": 2},
         {"margin": NETWORK.margin},
         {"rules", "sampling", "removed", "witness"},
     ),
-    "hasty": (hasty, SCARCE | {"pool": 20}, {}, {"sampling", "removed"}),
+    "hasty": (hasty, SCARCE | {"pool": 20, "seed": 1}, {}, {"sampling", "removed"}),
     "background": (
         THEORY.satisfied_by,
         {},

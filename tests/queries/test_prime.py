@@ -42,7 +42,7 @@ def is_valid(search, margins, term):
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
 def test_terms_are_valid_and_prime(vocabulary, min_precision):
     found = 0
-    for seed in range(5):
+    for seed in range(8):
         theory = HornTheory(vocabulary, random_theory(len(vocabulary), 4, (1, 3), rng(seed)).rules)
         theory = theory | HornTheory.background(vocabulary)
         search, margins = searched(theory, min_precision, seed)

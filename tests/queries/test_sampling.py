@@ -1,14 +1,11 @@
 """Equivalence oracles: what they find, what they may claim, and what they remember."""
 
 import math
-import os
-import threading
 from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
-import torch
 
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError, ModelError
@@ -82,31 +79,6 @@ def test_sampling_chunks_are_fresh_and_the_same_by_seed():
     assert all(one != two for one, two in zip(first, other, strict=True))
     assert all(one != two for one, two in pairwise(first))
     assert all(first[at] != first[at + 8] for at in range(8))  # the second query draws anew
-
-
-@pytest.mark.usefixtures("small_chunks")
-@pytest.mark.parametrize("pays", [True, False])
-def test_sampling_chunks_come_in_order_and_are_made_in_the_background_only_where_that_pays(pays):
-    made = []
-
-    def job(item):
-        made.append(threading.current_thread() is threading.main_thread())
-        return item * item
-
-    assert list(module.prefetch(job, range(5), lambda: pays)) == [0, 1, 4, 9, 16]
-    assert made == [True] + 4 * [not pays]
-
-
-def test_sampling_core_is_free_unless_torch_takes_all(monkeypatch):
-    threads = torch.get_num_threads()
-    try:
-        monkeypatch.setattr(os, "cpu_count", lambda: 2)
-        torch.set_num_threads(1)
-        assert module.core_is_free()
-        torch.set_num_threads(2)
-        assert not module.core_is_free()
-    finally:
-        torch.set_num_threads(threads)
 
 
 def test_a_counterexample_is_one_and_the_same_by_seed():

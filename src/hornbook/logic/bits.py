@@ -125,11 +125,6 @@ def flat(row: Words, size: int) -> Bools:
     return flattened
 
 
-def bit_first(row: Words) -> Bools:
-    """One row of words as Booleans that lie as (64, words): bit first."""
-    return unpack_rows(row[None], WORD * len(row)).reshape(-1, WORD).T
-
-
 def deposit(into: Words, words: Words, start: int) -> None:
     """Write `words` into the zero bits of `into` from bit `start` on, in place; bits that are set flip."""
     first, shift = divmod(start, WORD)

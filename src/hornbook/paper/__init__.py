@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from hornbook.paper.experiment import reproduce, scan_choices
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
-    from hornbook.paper.mixture import Disagreement, Mixture, measure_disagreement
+    from hornbook.paper.mixture import Disagreement, Mixture, NearMisses, measure_disagreement
     from hornbook.paper.protocol import (
         HALF_PROTOCOL,
         HARD_PROTOCOL,
@@ -33,6 +33,7 @@ __all__ = [
     "Document",
     "Mixture",
     "ModelSelection",
+    "NearMisses",
     "Protocol",
     "Recipe",
     "Scale",
@@ -61,7 +62,7 @@ __getattr__ = load_lazily(
         "experiment": ["reproduce", "scan_choices"],
         "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],
-        "mixture": ["Disagreement", "Mixture", "measure_disagreement"],
+        "mixture": ["Disagreement", "Mixture", "NearMisses", "measure_disagreement"],
         "protocol": ["HALF_PROTOCOL", "HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
         "published": ["run_lrn_star"],
         "report": ["Document", "scan_lines", "verdict_lines"],

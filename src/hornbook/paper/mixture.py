@@ -1,41 +1,32 @@
-"""Distributions made of others, each item from one of them; and how often judges disagree on them."""
+"""The paper's distributions, mixtures and near misses, and how often judges disagree on interpretations."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import combinations
-from operator import or_
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
-from hornbook.queries import Distribution, Literals, Membership
-from hornbook.queries.distributions import (
-    DrawnInBlocks,
-    draw_keyed,
-    draw_nested_rows,
-    percent,
-)
-from hornbook.queries.words import Stream, block_streams, keys_from_generator, one_hot_bits
+from hornbook.logic import Batch, Bools, Bottom, Rule, Vocabulary, Words, bits
+from hornbook.queries import Distribution, Membership, Violations
+from hornbook.queries.distributions import draw_numbers, percent
 from hornbook.statistics import Share
-
-SHARE_PRECISION = 1 / 2000
-"""Maximum relative rounding of a component's share; one row of coins decides, so precision is cheap."""
 
 
 @dataclass(frozen=True)
-class Mixture(DrawnInBlocks):
+class Mixture:
     """Each item from one of the components, chosen with probability proportional to its weight.
 
     Examples
     --------
-    >>> from hornbook.queries import Random
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> from hornbook.queries import Random
     >>> mixture = Mixture((Random(vocabulary, 0.1), Random(vocabulary, 0.9)), weights=(3, 1))
     >>> print(mixture)
     75 % random interpretations of 2 pairs, each value unknown with probability 10 %;
@@ -68,44 +59,26 @@ class Mixture(DrawnInBlocks):
         """The vocabulary of the components."""
         return self.components[0].vocabulary
 
-    @cached_property
-    def literals(self) -> Literals:
-        """The variables that are drawn, and their duals."""
-        return Literals.of(self.vocabulary)
-
     @property
     def shares(self) -> tuple[float, ...]:
         """The weights made to sum to 1."""
         return tuple(weight / sum(self.weights) for weight in self.weights)
 
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return self.draw_labelled(size, rng)[0]
+
     def draw_labelled(self, size: int, rng: np.random.Generator) -> tuple[Batch, NDArray[np.intp]]:
         """`size` independent interpretations, and for each the index of its component."""
-        keys = keys_from_generator(rng, size)
-        labels = np.zeros(size, np.intp)
-        for stream in block_streams(keys, size):
-            part = labels[stream.first * bits.WORD :][: stream.size]
-            for number, own in enumerate(self._choose_components(stream)):
-                part[bits.flat(own, len(part))] = number
-        return draw_keyed(self, keys, size), labels
+        origins = rng.choice(len(self.components), operator.index(size), p=self.shares)
+        counts = np.bincount(origins, minlength=len(self.components)).tolist()
+        parts = [each.draw(count, rng) for each, count in zip(self.components, counts, strict=True)]
+        places = np.empty(size, np.intp)
+        places[np.argsort(origins, kind="stable")] = np.arange(size)
+        return Batch.concatenate(parts)[places], origins
 
-    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables.
-
-        Every component draws every item, and its own items are kept.
-        """
-        origins = self._choose_components(stream)
-        parts = [draw_nested_rows(each, self.literals, stream) for each in self.components]
-        if len(parts) == 1:
-            return parts[0]
-        true, false = (
-            reduce(or_, (rows[which] & own for own, rows in zip(origins, parts, strict=True)))
-            for which in range(2)
-        )
-        return true, false
-
-    def _choose_components(self, stream: Stream) -> list[Words]:
-        """Choose the component of each item: for each component, the words of its items."""
-        return one_hot_bits(self.shares, (), stream, precision=SHARE_PRECISION)
+    def __str__(self) -> str:
+        return self.describe()
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -119,6 +92,94 @@ class Mixture(DrawnInBlocks):
             "kind": self.kind,
             "components": [{"weight": weight, **component.settings()} for weight, component in parts],
         }
+
+
+@dataclass(frozen=True)
+class NearMisses(Violations):
+    """A random rule violated, except for some literals of its body: false, and their duals true.
+
+    So two rows of a table differ. No variable of a group becomes true in that way.
+
+    Parameters
+    ----------
+    theory, missing, groups
+        As for violations.
+    n_changed
+        Number of body literals to change; all of them where the body is shorter.
+
+    """
+
+    n_changed: int = 1
+    kind: ClassVar[str] = "near miss"
+
+    def __post_init__(self) -> None:
+        if self.n_changed < 1:
+            raise HornbookError(f"a near miss changes at least one literal; got n_changed={self.n_changed}")
+        super().__post_init__()
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that can be violated and have a body literal to change."""
+        return tuple(rule for rule in super().rules if self._changeable(rule))
+
+    @cached_property
+    def changeable(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The changeable literals of each rule, padded to (rules, length), and their numbers, (rules,)."""
+        lists = [self._changeable(rule) for rule in self.rules]
+        lengths = np.array([len(literals) for literals in lists], np.intp)
+        padded = np.zeros((len(lists), lengths.max()), np.intp)
+        for row, literals in zip(padded, lists, strict=True):
+            row[: len(literals)] = literals
+        return padded, lengths
+
+    @cached_property
+    def changes(self) -> Words:
+        """For each literal, the literals that its change toggles; the last row is empty."""
+        every = ({literal} for literal in range(2 * self.literals.count))
+        return self.literals.table([*(one | self.literals.opposite(one) for one in every), set()])
+
+    def draw_literals(self, count: int, rng: np.random.Generator) -> Words:
+        """The literals that each item must have, shape (literals, count)."""
+        chosen = draw_numbers(len(self.rules), count, rng)
+        changeable, lengths = self.changeable
+        none = len(self.changes) - 1
+        changed = [
+            (self.changes, np.where(position < 0, none, changeable[chosen, position.clip(0)]))
+            for position in draw_distinct(lengths[chosen], self.n_changed, rng)
+        ]
+        return bits.gather_rows((self.table, chosen), *changed)
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return (
+            f"near misses of one of {len(self.rules)} rules, {self.n_changed} of its body literals flipped, "
+            f"{self.describe_rest()}"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {**super().settings(), "n_changed": self.n_changed}
+
+    def _changeable(self, rule: Rule) -> list[int]:
+        grouped = self.literals.true(v for group in self.groups for v in group)
+        head = () if isinstance(rule.head, Bottom) else (rule.head,)
+        kept = self.literals.opposite(self.literals.true(head)) | self.literals.opposite(grouped)
+        return sorted(self.literals.true(rule.body) - kept)
+
+
+def draw_distinct(lengths: NDArray[np.intp], count: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:
+    """For each length, `count` distinct uniform positions below it; shape (64, words) as the lengths.
+
+    Floyd's method. A length below `count` gets all its positions, and -1 for the rest.
+    """
+    chosen: list[NDArray[np.intp]] = []
+    for last in range(count):
+        top = lengths - count + last
+        position = np.where(top < 0, -1, rng.integers(np.maximum(top + 1, 1)))
+        for earlier in chosen:
+            position = np.where((earlier == position) & (position >= 0), top, position)
+        chosen.append(position)
+    return chosen
 
 
 EVALUATION_CHUNK = 1 << 15

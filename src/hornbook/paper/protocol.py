@@ -13,9 +13,9 @@ from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory
-from hornbook.paper.mixture import Mixture
+from hornbook.paper.mixture import Mixture, NearMisses
 from hornbook.paper.published import LINE_7, Line7
-from hornbook.queries import DEFAULT_MISSING, Distribution, NearMisses, Random, Rows, Training, Violations
+from hornbook.queries import DEFAULT_MISSING, Distribution, Random, Rows, Training, Violations
 from hornbook.queries.network import EncodingName, Optimiser
 
 ENCODING_LABELS = {"zero": "(0, 0)", "half": "½", "signed": "−1, 0, 1", "two-channel": "two inputs"}

@@ -201,7 +201,7 @@ class Space(InputSpace):
     def batch(self, states: States) -> Batch:
         """Convert states, (inputs, base variables), to interpretations."""
         true, false = bits.pack(states == TRUE), bits.pack(states == FALSE)
-        return Batch(self.vocabulary, *self.literals.mirror(true, false), len(states))
+        return self.literals.batch(true, false, len(states))
 
 
 @dataclass(frozen=True)

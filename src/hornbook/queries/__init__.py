@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from hornbook.queries.teacher import BoundModel, judge_of_table
     from hornbook.queries.trace import Trace, read_step, read_trace, step_object
     from hornbook.queries.training import TrainedClassifier, train, train_classifier
-    from hornbook.queries.violations import ImposedViolations, NearMisses, Violations, smallest_violations
+    from hornbook.queries.violations import ImposedViolations, Violations, smallest_violations
 
 __all__ = [
     "DEFAULT_MISSING",
@@ -124,7 +124,6 @@ __all__ = [
     "Learner",
     "Literals",
     "Membership",
-    "NearMisses",
     "NegativeSampling",
     "Net",
     "NotHorn",
@@ -245,6 +244,6 @@ __getattr__ = load_lazily(
         "teacher": ["BoundModel", "judge_of_table"],
         "trace": ["Trace", "read_step", "read_trace", "step_object"],
         "training": ["TrainedClassifier", "train", "train_classifier"],
-        "violations": ["ImposedViolations", "NearMisses", "Violations", "smallest_violations"],
+        "violations": ["ImposedViolations", "Violations", "smallest_violations"],
     },
 )

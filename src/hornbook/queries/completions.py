@@ -134,8 +134,8 @@ class UnknownCells:
         filling[numbers == 0] = 0
         true = self.true[items] | filling
         false = self.false[items] | (self.unknown[items] ^ filling)
-        whole = literals.mirror(*(bits.transpose(words, literals.count) for words in (true, false)))
-        return Batch(self.completions.vocabulary, *whole, len(items))
+        rows = (bits.transpose(words, literals.count) for words in (true, false))
+        return Batch(literals.vocabulary, *literals.mirror(*rows), len(items))
 
 
 def _keep_one_per_group(dense: Bools, group: NDArray[np.intp], rng: np.random.Generator) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import operator
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import or_
-from typing import Any, ClassVar, Protocol, TypeAlias, runtime_checkable
+from functools import cached_property
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +14,6 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, Words, bits
 from hornbook.queries.literals import Groups, Literals, check_groups
-from hornbook.queries.words import Stream, biased_bits, block_streams, keys_from_generator, one_hot_bits
-
-Choices: TypeAlias = list[tuple[Words, NDArray[np.intp]]]
-"""Tables of literals, and the row of each table that each item takes, shape (64, words): bit first."""
 
 
 @runtime_checkable
@@ -51,60 +47,90 @@ class Distribution(Protocol):
         ...
 
 
-@runtime_checkable
-class BitSliced(Distribution, Protocol):
-    """A distribution drawn from a stream of random words."""
+class BitSliced(ABC):
+    """What distributions share that draw words of 64 items for one variable of each pair of duals."""
 
     @property
+    @abstractmethod
     def literals(self) -> Literals:
         """The variables that are drawn, and their duals."""
-        ...
 
-    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables, for the items of the stream.
+    @abstractmethod
+    def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables, shape (variables, count)."""
 
-        The number of words taken from the stream must not depend on their values.
-        """
-        ...
+    @abstractmethod
+    def describe(self) -> str:
+        """The distribution in words."""
 
-
-class DrawnInBlocks:
-    """What distributions share that are drawn from a stream of words: `draw` and `print`."""
-
-    def draw(self: BitSliced, size: int, rng: np.random.Generator) -> Batch:
-        """`size` independent interpretations, each block of them under a key of its own."""
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
         size = operator.index(size)
         if size < 0:
             raise HornbookError(f"cannot draw {size} interpretations")
-        return draw_keyed(self, keys_from_generator(rng, size), size)
+        true, false = self.draw_words(bits.words_for(size), rng)
+        for rows in (true, false):
+            bits.clear_spare(rows, size)
+        return self.literals.batch(true, false, size)
 
-    def __str__(self: BitSliced) -> str:
+    def __str__(self) -> str:
         return self.describe()
 
 
-def draw_keyed(distribution: BitSliced, keys: Words, size: int) -> Batch:
-    """Draw the interpretations of the keys block by block, so that the work stays in the cache."""
-    true, false = (
-        np.empty((len(distribution.vocabulary), bits.words_for(size)), np.uint64) for _ in range(2)
-    )
-    for stream in block_streams(keys, size):
-        at = slice(stream.first, stream.first + stream.count)
-        distribution.literals.mirror_into((true[:, at], false[:, at]), *distribution.draw_base_rows(stream))
-    return _batch(distribution.vocabulary, true, false, size)
+COIN_PRECISION = 1 / 200
+"""Maximum relative rounding of a probability, or of its complement."""
+
+MAX_DIGITS = 24
+"""Maximum number of binary digits of a probability; below 2⁻²⁵ it becomes 0."""
 
 
-def draw_nested_rows(distribution: Distribution, literals: Literals, stream: Stream) -> tuple[Words, Words]:
-    """The true and the false rows that a component of another distribution draws for its variables."""
-    if isinstance(distribution, BitSliced):
-        return distribution.literals.translate(*distribution.draw_base_rows(stream), literals)
-    batch = distribution.draw(stream.size, stream.generator())
-    return batch.true[literals.drawn], batch.false[literals.drawn]
+def draw_bits(shape: tuple[int, ...], probability: float, rng: np.random.Generator) -> Words:
+    """Words in which each bit is set with a given probability.
+
+    A bit compares a random binary fraction with the probability, digit by digit from the
+    last to the first, so that one fair word serves one digit of 64 coins.
+    """
+    digits = binary_digits(probability)
+    if not digits:
+        return np.full(shape, 2**64 - 1 if probability > 0.5 else 0, np.uint64)
+    words = rng.integers(0, 2**64, shape, np.uint64)
+    for digit in digits[-2::-1]:
+        combine = np.bitwise_or if digit == "1" else np.bitwise_and
+        combine(words, rng.integers(0, 2**64, shape, np.uint64), out=words)
+    return words
 
 
-def _batch(vocabulary: Vocabulary, true: Words, false: Words, size: int) -> Batch:
-    for rows in (true, false):
-        bits.clear_spare(rows, size)
-    return Batch(vocabulary, true, false, size)
+def draw_one_hot(size: int, shape: tuple[int, ...], rng: np.random.Generator) -> list[Words]:
+    """As many matrices of words as `size`: each bit is set in exactly one, in each as likely."""
+    undecided, rows = draw_bits(shape, 1, rng), []
+    for left in range(size, 1, -1):
+        chosen = undecided & draw_bits(shape, 1 / left, rng)
+        rows.append(chosen)
+        undecided = undecided ^ chosen
+    return [*rows, undecided]
+
+
+def binary_digits(probability: float, precision: float = COIN_PRECISION) -> str:
+    """The shortest binary expansion that is close enough to a probability; empty for 0 and 1.
+
+    Examples
+    --------
+    >>> binary_digits(0.5), binary_digits(0.75), binary_digits(1 / 3), binary_digits(1.0)
+    ('1', '11', '01010101', '')
+
+    """
+    tolerated = precision * min(probability, 1 - probability)
+    for count in range(1, MAX_DIGITS + 1):
+        scaled = round(probability * 2**count)
+        if abs(scaled / 2**count - probability) <= tolerated and 0 < scaled < 2**count:
+            return f"{scaled:0{count}b}"
+    scaled = round(probability * 2**MAX_DIGITS)
+    return f"{scaled:0{MAX_DIGITS}b}".rstrip("0") if 0 < scaled < 2**MAX_DIGITS else ""
+
+
+def draw_numbers(limit: int | NDArray[np.intp], count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """A number in [0, limit) for each item of so many words, shape (64, count): bit first."""
+    return rng.integers(limit, size=(bits.WORD, count))
 
 
 def check_share(name: str, share: float) -> None:
@@ -123,7 +149,7 @@ DEFAULT_MISSING = 1 / 3
 
 
 @dataclass(frozen=True)
-class Random(DrawnInBlocks):
+class Random(BitSliced):
     """A random complete row, of which each value is then unknown with probability `missing`.
 
     A variable and its dual are drawn together, as (1, 0), (0, 1) or (?, ?). Without groups
@@ -164,35 +190,16 @@ class Random(DrawnInBlocks):
         """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
         return self.literals.group_rows(self.groups)
 
-    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        count = self.literals.count
-        known = biased_bits((count,), 1 - self.missing, stream)
-        value = stream.words(count)
+        shape = self.literals.count, count
+        known, value = draw_bits(shape, 1 - self.missing, rng), draw_bits(shape, 0.5, rng)
         for rows in self.group_rows:
-            shares = len(rows) * (1 / len(rows),)
-            for member, is_it in zip(rows, one_hot_bits(shares, rows.shape[1:], stream), strict=True):
+            for member, is_it in zip(rows, draw_one_hot(len(rows), (rows.shape[1], count), rng), strict=True):
                 value[member] = is_it
         value &= known
         known ^= value
         return value, known
-
-    def draw_with_overrides(self, choices: Choices, stream: Stream) -> tuple[Words, Words]:
-        """Draw rows in which the literals chosen from tables (combined by XOR) override random values.
-
-        Where a variable of a group is chosen to be true, the others of the group are false.
-        """
-        must, must_not = self.literals.halves(bits.gather_rows(*choices))
-        free = ~(must | must_not)
-        true, false = self.draw_base_rows(stream)
-        for groups in self.group_rows:
-            moved = true[groups] & reduce(or_, must[groups])
-            true[groups] ^= moved
-            false[groups] |= moved
-        for drawn, chosen in ((true, must), (false, must_not)):
-            drawn &= free
-            drawn |= chosen
-        return true, false
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -211,7 +218,7 @@ class Random(DrawnInBlocks):
 
 
 @dataclass(frozen=True)
-class Rows(DrawnInBlocks):
+class Rows(BitSliced):
     """Uniformly drawn rows of a batch, whose known values may be flipped and then made unknown.
 
     Parameters
@@ -268,35 +275,39 @@ class Rows(DrawnInBlocks):
         """The literals of each row."""
         return self.literals.table_of(self.rows)
 
-    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        true, false = self._pick_rows(stream)
-        places = (self.literals.count,)
+        true, false = self._pick_rows(count, rng)
+        shape = self.literals.count, count
         if self.flips:
-            flipped = (true ^ false) & biased_bits(places, self.flips, stream)
-            for group in self.groups:
-                flipped[np.searchsorted(self.literals.drawn, group)] = 0
+            flipped = (true ^ false) & draw_bits(shape, self.flips, rng)
+            for group in self.group_rows:
+                flipped[group] = 0
             true, false = true ^ flipped, false ^ flipped
-            self._exchange_groups(true, false, stream)
+            self._exchange_groups(true, false, rng)
         if self.missing:
-            kept = biased_bits(places, 1 - self.missing, stream)
+            kept = draw_bits(shape, 1 - self.missing, rng)
             true, false = true & kept, false & kept
         return true, false
 
-    def _pick_rows(self, stream: Stream) -> tuple[Words, Words]:
-        """Pick a random row for each item."""
-        return self.literals.halves(bits.gather_rows((self.table, stream.below(len(self.rows)))))
+    @cached_property
+    def group_rows(self) -> list[NDArray[np.intp]]:
+        """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
+        return self.literals.group_rows(self.groups)
 
-    def _exchange_groups(self, true: Words, false: Words, stream: Stream) -> None:
+    def _pick_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
+        """Pick a random row for each item."""
+        chosen = draw_numbers(len(self.rows), count, rng)
+        return self.literals.halves(bits.gather_rows((self.table, chosen)))
+
+    def _exchange_groups(self, true: Words, false: Words, rng: np.random.Generator) -> None:
         """Exchange groups for those of another row with probability `flips`, in place."""
-        if not self.groups:
-            return
-        others = self._pick_rows(stream)
-        exchanged = biased_bits((len(self.groups),), self.flips, stream)
-        for group, where in zip(self.groups, exchanged, strict=True):
-            at = np.searchsorted(self.literals.drawn, group)
+        count = true.shape[1]
+        others = self._pick_rows(count, rng) if self.groups else ()
+        for rows in self.group_rows:
+            where = draw_bits((rows.shape[1], count), self.flips, rng)
             for own, other in zip((true, false), others, strict=True):
-                own[at] = (own[at] & ~where) | (other[at] & where)
+                own[rows] = (own[rows] & ~where) | (other[rows] & where)
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -327,45 +338,7 @@ class Rows(DrawnInBlocks):
 
 
 @dataclass(frozen=True)
-class Complete:
-    """Items of a distribution whose unknown values become 1 or 0 by a fair coin; in a group they become 0.
-
-    Examples
-    --------
-    >>> distribution = Complete(Random(Vocabulary(["fever", "cough"])))
-    >>> bool(np.isnan(distribution.draw(100, np.random.default_rng(0)).to_array()).any())
-    False
-
-    """
-
-    items: Distribution
-    groups: Groups = ()
-    kind: ClassVar[str] = "complete"
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The variables, none of which has a dual."""
-        return self.items.vocabulary
-
-    def draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """Independent complete interpretations."""
-        values = self.items.draw(size, rng).to_array()
-        coins = rng.random(values.shape) < 0.5
-        for group in self.groups:
-            coins[:, list(group)] = False
-        return Batch.from_array(np.where(np.isnan(values), coins, values), self.vocabulary)
-
-    def describe(self) -> str:
-        """The distribution in words."""
-        return f"{self.items.describe()}; unknown values drawn at random"
-
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {"kind": self.kind, "items": self.items.settings()}
-
-
-@dataclass(frozen=True)
-class Labelled(DrawnInBlocks):
+class Labelled(BitSliced):
     """Items of a distribution over features, each with a label that is true or false by a fair coin.
 
     The label is always known, because an item without one says nothing about a classifier.
@@ -409,10 +382,11 @@ class Labelled(DrawnInBlocks):
         """The drawn variables, which are those of the features and the label, and their duals."""
         return Literals.of(self.vocabulary)
 
-    def draw_base_rows(self, stream: Stream) -> tuple[Words, Words]:
+    def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        true, false = draw_nested_rows(self.features, Literals.of(self.features.vocabulary), stream)
-        label = stream.words(1)
+        label = draw_bits((1, count), 0.5, rng)
+        features = Literals.of(self.features.vocabulary)
+        true, false = features.rows_of(self.features.draw(bits.WORD * count, rng))
         return np.concatenate([true, label]), np.concatenate([false, ~label])
 
     def describe(self) -> str:
@@ -422,3 +396,41 @@ class Labelled(DrawnInBlocks):
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
         return {"kind": self.kind, "label": self.label, "features": self.features.settings()}
+
+
+@dataclass(frozen=True)
+class Complete:
+    """Items of a distribution whose unknown values become 1 or 0 by a fair coin; in a group they become 0.
+
+    Examples
+    --------
+    >>> distribution = Complete(Random(Vocabulary(["fever", "cough"])))
+    >>> bool(np.isnan(distribution.draw(100, np.random.default_rng(0)).to_array()).any())
+    False
+
+    """
+
+    items: Distribution
+    groups: Groups = ()
+    kind: ClassVar[str] = "complete"
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The variables, none of which has a dual."""
+        return self.items.vocabulary
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """Independent complete interpretations."""
+        values = self.items.draw(size, rng).to_array()
+        coins = rng.random(values.shape) < 0.5
+        for group in self.groups:
+            coins[:, list(group)] = False
+        return Batch.from_array(np.where(np.isnan(values), coins, values), self.vocabulary)
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return f"{self.items.describe()}; unknown values drawn at random"
+
+    def settings(self) -> dict[str, Any]:
+        """The parameters, ready for JSON."""
+        return {"kind": self.kind, "items": self.items.settings()}

@@ -35,7 +35,7 @@ class Literals:
     and `paired` are the positions in `drawn` that they mirror.
     """
 
-    width: int
+    vocabulary: Vocabulary
     drawn: NDArray[np.intp]
     paired: NDArray[np.intp]
     duals: NDArray[np.intp]
@@ -51,7 +51,7 @@ class Literals:
         ]
         paired = [position for position, v in enumerate(drawn) if vocabulary.dual(v) is not None]
         duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
-        return cls(len(vocabulary), *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
+        return cls(vocabulary, *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
 
     def group_rows(self, groups: Groups) -> list[NDArray[np.intp]]:
         """The positions of groups among the drawn variables: for each size of group, shape (size, groups)."""
@@ -94,18 +94,23 @@ class Literals:
         """The true and the false rows among those of all literals."""
         return rows[: self.count], rows[self.count : 2 * self.count]
 
+    @property
+    def width(self) -> int:
+        """The number of all variables."""
+        return len(self.vocabulary)
+
+    def batch(self, true: Words, false: Words, size: int) -> Batch:
+        """The interpretations with these values of the drawn variables, and the opposite ones of duals."""
+        return Batch(self.vocabulary, *self.mirror(true, false), size)
+
     def mirror(self, true: Words, false: Words) -> tuple[Words, Words]:
         """All rows, from those of the drawn variables."""
-        shape = self.width, true.shape[1]
-        return self.mirror_into((np.empty(shape, np.uint64), np.empty(shape, np.uint64)), true, false)
-
-    def mirror_into(self, all_rows: tuple[Words, Words], true: Words, false: Words) -> tuple[Words, Words]:
-        """Write all rows into given arrays."""
         drawn, paired, duals = self._spans
-        for rows, own, other in zip(all_rows, (true, false), (false, true), strict=True):
+        whole_true, whole_false = (np.empty((self.width, true.shape[1]), np.uint64) for _ in range(2))
+        for rows, own, other in ((whole_true, true, false), (whole_false, false, true)):
             rows[drawn] = own
             rows[duals] = other[paired]
-        return all_rows
+        return whole_true, whole_false
 
     def contradictions(self, batch: Batch) -> Words:
         """For each pair, the items in which its variables are neither opposite nor both unknown."""
@@ -128,12 +133,9 @@ class Literals:
         """The drawn variables that have a dual."""
         return _span(self.drawn[self.paired])
 
-    def translate(self, true: Words, false: Words, into: Literals) -> tuple[Words, Words]:
-        """Convert rows of these drawn variables to rows of the drawn variables of `into`."""
-        if np.array_equal(self.drawn, into.drawn):
-            return true, false
-        true, false = self.mirror(true, false)
-        return true[into.drawn], false[into.drawn]
+    def rows_of(self, batch: Batch) -> tuple[Words, Words]:
+        """The true and the false rows of the drawn variables in a batch."""
+        return batch.true[self.drawn], batch.false[self.drawn]
 
 
 def _span(index: NDArray[np.intp]) -> Span:

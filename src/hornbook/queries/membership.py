@@ -198,11 +198,11 @@ class GroupPropagation:
         """The same items with more known."""
         if not self.rows:
             return batch
-        true, false = batch.true[self.literals.drawn], batch.false[self.literals.drawn]
+        true, false = self.literals.rows_of(batch)
         for rows in self.rows:
             members = true[rows]
             false[rows] |= reduce(or_, members) & ~members
-        return Batch(batch.vocabulary, *self.literals.mirror(true, false), len(batch))
+        return self.literals.batch(true, false, len(batch))
 
 
 AnswersT = TypeVar("AnswersT", bound=NDArray[Any])

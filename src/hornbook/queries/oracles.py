@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from itertools import islice
-from typing import Protocol, TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -25,15 +20,11 @@ from hornbook.queries.protocol import (
     Unknown,
     interpretation,
 )
-from hornbook.queries.words import BLOCK_ITEMS
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share, sample_size
 
-SAMPLING_CHUNK = BLOCK_ITEMS
+SAMPLING_CHUNK = 1 << 15
 """Number of samples drawn and judged at a time, which bounds the memory for any sample size."""
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 ChunkId = tuple[int, int, int]
 """The number of a query, the number of a chunk in it, and the size of the chunk."""
@@ -102,15 +93,11 @@ class Sampling:
         self.queries += 1
         size = self._size(self.size)
 
-        def judge_chunk(at: ChunkId) -> tuple[ChunkId, Batch, Bools]:
+        for at in self._chunk_ids(size):
             batch = draw_chunk(self.distribution, self.seed, at)
-            return at, batch, hypothesis.satisfied_by(batch)
-
-        with closing(prefetch(judge_chunk, self._chunk_ids(size), core_is_free)) as chunks:
-            for at, batch, satisfied in chunks:
-                accepted = self.member(batch)
-                if not (differs := accepted != satisfied).any():
-                    continue
+            accepted = self.member(batch)
+            differs = accepted != hypothesis.satisfied_by(batch)
+            if differs.any():
                 if self.remember is not None:
                     self.remember(batch, accepted)
                 first = first_counterexample_index(differs, accepted)
@@ -190,31 +177,6 @@ def draw_chunk(distribution: Distribution, seed: int, at: ChunkId) -> Batch:
     """Draw the samples of a chunk, which depend on the seed and the chunk's id only."""
     query, chunk, size = at
     return distribution.draw(size, generator(seed, Purpose.EQUIVALENCE, query, chunk))
-
-
-def core_is_free() -> bool:
-    """Whether PyTorch, if it is in use, leaves a core for other work while it computes."""
-    torch = sys.modules.get("torch")
-    return torch is None or torch.get_num_threads() < (os.cpu_count() or 1)
-
-
-def prefetch(
-    job: Callable[[Item], Result], items: Iterable[Item], pays: Callable[[], bool] = lambda: True
-) -> Generator[Result]:
-    """Yield the results of a job; if `pays`, compute each but the first in the background, one ahead."""
-    items = iter(items)
-    for first in islice(items, 1):
-        yield job(first)
-    if not pays():
-        yield from map(job, items)
-    with ThreadPoolExecutor(1) as background:
-        coming = [background.submit(job, item) for item in islice(items, 1)]
-        for item in items:
-            ready = coming.pop().result()
-            coming.append(background.submit(job, item))
-            yield ready
-        for last in coming:
-            yield last.result()
 
 
 class PoolOracle:
