@@ -8,7 +8,6 @@ from hornbook.queries.lrn_star import lrn_star
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser, binarise_table
-    from hornbook.queries.coherence import CoherenceReport, measure_coherence
     from hornbook.queries.completions import Completions, LabelOracle
     from hornbook.queries.conclusion import Conclusion, Undo, explain_facts, smallest_undo
     from hornbook.queries.distributions import (
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
         Rows,
         check_share,
     )
-    from hornbook.queries.examples import Examples, accuracy_by_kind, assign_parts, split_examples
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
     from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
     from hornbook.queries.lrn_star import Closed, by_groups, meet_query
@@ -37,12 +35,12 @@ if TYPE_CHECKING:
         SAMPLING_CHUNK,
         Chain,
         NegativeSampling,
+        PerfectTeacher,
         PoolOracle,
         ResumableOracle,
         RuleOracle,
         Sampling,
     )
-    from hornbook.queries.perfect import PerfectTeacher
     from hornbook.queries.protocol import (
         Budget,
         BudgetExhausted,
@@ -67,11 +65,13 @@ if TYPE_CHECKING:
     )
     from hornbook.queries.reader import BinaryColumns, Reader, is_binary, to_frame
     from hornbook.queries.result import (
+        CoherenceReport,
         DisagreementPoint,
         Learner,
         QueryResult,
         RuleStatistics,
         Settings,
+        measure_coherence,
         measure_rules,
     )
     from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
@@ -79,7 +79,15 @@ if TYPE_CHECKING:
     from hornbook.queries.subject import QuerySubject
     from hornbook.queries.teacher import BoundModel, judge_of_table
     from hornbook.queries.trace import Trace, read_step, read_trace, step_object
-    from hornbook.queries.training import TrainedClassifier, train, train_classifier
+    from hornbook.queries.training import (
+        Examples,
+        TrainedClassifier,
+        accuracy_by_kind,
+        assign_parts,
+        split_examples,
+        train,
+        train_classifier,
+    )
     from hornbook.queries.violations import ImposedViolations, Violations, smallest_violations
 
 __all__ = [
@@ -187,11 +195,9 @@ __getattr__ = load_lazily(
     "hornbook.queries",
     {
         "binarise": ["Binariser", "binarise_table"],
-        "coherence": ["CoherenceReport", "measure_coherence"],
         "completions": ["Completions", "LabelOracle"],
         "conclusion": ["Conclusion", "Undo", "explain_facts", "smallest_undo"],
         "distributions": ["DEFAULT_MISSING", "Distribution", "Labelled", "Random", "Rows", "check_share"],
-        "examples": ["Examples", "accuracy_by_kind", "assign_parts", "split_examples"],
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "literals": ["Groups", "Literals", "check_groups", "exclusivity_rules"],
         "lrn_star": ["Closed", "by_groups", "meet_query"],
@@ -200,13 +206,13 @@ __getattr__ = load_lazily(
         "oracles": [
             "Chain",
             "NegativeSampling",
+            "PerfectTeacher",
             "PoolOracle",
             "ResumableOracle",
             "RuleOracle",
             "SAMPLING_CHUNK",
             "Sampling",
         ],
-        "perfect": ["PerfectTeacher"],
         "protocol": [
             "Budget",
             "BudgetExhausted",
@@ -231,11 +237,13 @@ __getattr__ = load_lazily(
         ],
         "reader": ["BinaryColumns", "Reader", "is_binary", "to_frame"],
         "result": [
+            "CoherenceReport",
             "DisagreementPoint",
             "Learner",
             "QueryResult",
             "RuleStatistics",
             "Settings",
+            "measure_coherence",
             "measure_rules",
         ],
         "run": ["INTERRUPTED", "MODEL_FAILED", "extract"],
@@ -243,7 +251,15 @@ __getattr__ = load_lazily(
         "subject": ["QuerySubject"],
         "teacher": ["BoundModel", "judge_of_table"],
         "trace": ["Trace", "read_step", "read_trace", "step_object"],
-        "training": ["TrainedClassifier", "train", "train_classifier"],
+        "training": [
+            "Examples",
+            "TrainedClassifier",
+            "accuracy_by_kind",
+            "assign_parts",
+            "split_examples",
+            "train",
+            "train_classifier",
+        ],
         "violations": ["ImposedViolations", "Violations", "smallest_violations"],
     },
 )

@@ -46,7 +46,7 @@ def horn1(
 
     Examples
     --------
-    >>> from hornbook.queries.perfect import PerfectTeacher
+    >>> from hornbook.queries.oracles import PerfectTeacher
     >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"), "total")
     >>> *_, last = horn1(teacher.theory.vocabulary, teacher.member, teacher.equivalent)
     >>> print(last.hypothesis)

@@ -130,7 +130,7 @@ def lrn_star(
 
     Examples
     --------
-    >>> from hornbook.queries.perfect import PerfectTeacher
+    >>> from hornbook.queries.oracles import PerfectTeacher
     >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"))
     >>> *_, last = lrn_star(teacher.theory.vocabulary, teacher.member, teacher.equivalent)
     >>> print(last.hypothesis, "|", last.answer)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, violation
 from hornbook.models import AnswerCheck
-from hornbook.queries.coherence import CoherenceReport, measure_coherence
 from hornbook.queries.distributions import Complete, Distribution
 from hornbook.queries.horn1 import horn1
 from hornbook.queries.literals import Groups
@@ -45,10 +44,12 @@ from hornbook.queries.protocol import (
     interpretation,
 )
 from hornbook.queries.result import (
+    CoherenceReport,
     DisagreementPoint,
     QueryResult,
     RuleStatistics,
     Settings,
+    measure_coherence,
     measure_rules,
     run_identity,
 )
