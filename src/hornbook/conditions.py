@@ -49,6 +49,11 @@ class _ColumnCondition(ABC):
         return ()
 
     @property
+    def cuts(self) -> tuple[float, ...]:
+        """The numbers by which it divides those of its column, ascending."""
+        return ()
+
+    @property
     def allowed_values(self) -> tuple[Any, ...]:
         """The values of which it asks for one; empty where there are no such."""
         return self.named_values if self.is_plain else ()
@@ -97,6 +102,11 @@ class _NumberCondition(_ColumnCondition):
     @abstractmethod
     def intervals(self) -> tuple[tuple[float, float], ...]:
         """The intervals in which it is true, from above their lower ends to their upper ones."""
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """The numbers by which it divides those of its column, ascending."""
+        return tuple(sorted({float(end) for ends in self.intervals for end in ends if math.isfinite(end)}))
 
     def accepts(self, value: Any) -> bool:
         """Whether the condition is true of a number."""

@@ -23,7 +23,7 @@ from hornbook.checks.body_sampler import BodySampler
 from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome, parse_claims
 from hornbook.checks.violations import NEAREST_ROWS, Violation, bring_close
 from hornbook.code_book import CodeBook
-from hornbook.conditions import Threshold, meet_conditions
+from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, Subject, ask_anew
@@ -164,7 +164,7 @@ class ClaimChecker:
                     f"{claim}: the table has no column {column!r}; it has {', '.join(map(str, columns[:12]))}"
                 )
         conditions = claim.body if isinstance(claim, RuleClaim) else ()
-        ordered = [each.column for each in conditions if isinstance(each, Threshold)]
+        ordered = [each.column for each in conditions if each.cuts]
         for column in (*ordered, *(claim.columns if isinstance(claim, MonotoneClaim) else ())):
             if not pd.api.types.is_numeric_dtype(self.teacher.frame[column]):
                 raise HornbookError(

@@ -97,7 +97,7 @@ class PointsCase:
         """The place of its first value in the order of its column, 0 without an order; missing is last."""
         (condition,) = self.conditions[:1]
         order = code_book.words(condition.column).order
-        if isinstance(condition, Missing) and condition.missing:
+        if condition.accepts_missing:
             return len(order) + 1
         if not order:
             return 0
@@ -153,8 +153,8 @@ def list_characteristics(lines: Iterable[CardLine]) -> Iterator[Characteristic]:
         else:
             together.append(line)
     for column, own in by_column.items():
-        kinds = {type(condition) for line in own for condition in line.body}
-        if kinds >= {Threshold, Category}:
+        conditions = [condition for line in own for condition in line.body]
+        if any(each.cuts for each in conditions) and any(each.named_values for each in conditions):
             together += own  # numbers and words in one column
         else:
             yield Characteristic((column,), tuple(_list_column_cases(column, own)))
@@ -175,7 +175,7 @@ def _list_line_cases(line: CardLine) -> Iterator[PointsCase]:
 def _list_column_cases(column: str, lines: list[CardLine]) -> Iterator[PointsCase]:
     """The ranges or values of a column that get different points, in order, and a missing value."""
     conditions = [condition for line in lines for condition in line.body]
-    cuts = sorted({condition.cut for condition in conditions if isinstance(condition, Threshold)})
+    cuts = sorted({cut for condition in conditions for cut in condition.cuts})
     named = list(dict.fromkeys(value for condition in conditions for value in condition.named_values))
     values = [*cuts, np.inf] if cuts else [*named, object()]  # an object is like no value that is named
     rows = pd.DataFrame({column: pd.Series([*values, None], dtype=object)})

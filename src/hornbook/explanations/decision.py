@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing, Threshold, make_range
+from hornbook.conditions import Category, Condition, Missing, make_range
 from hornbook.errors import HornbookError
 from hornbook.explanations.explanation import Explanation, ReasonCode
 
@@ -79,6 +79,7 @@ def explain_row(explanation: Explanation, row: Any) -> Decision:
 
     Examples
     --------
+    >>> from hornbook.conditions import Threshold
     >>> from hornbook.explanations.tree import DecisionTree, Split
     >>> below = Split(Threshold("age", 50), 1, 0)
     >>> tree = DecisionTree(("alive", "dead"), Split(Threshold("bili", 2.1), below, 0))
@@ -134,12 +135,13 @@ def list_cells(
 
     Examples
     --------
+    >>> from hornbook.conditions import Threshold
     >>> list(list_cells([Threshold("age", 40), Threshold("age", 60)], "age"))
     [(40.0, 'age ≤ 40'), (60.0, '40 < age ≤ 60'), (60.00000000000001, 'age > 60')]
 
     """
     own = [condition for condition in conditions if condition.column == column]
-    cuts = sorted({float(condition.cut) for condition in own if isinstance(condition, Threshold)})
+    cuts = sorted({cut for condition in own for cut in condition.cuts})
     if cuts:
         for low, high in pairwise([-inf, *cuts, inf]):
             value = high if high < inf else float(np.nextafter(low, inf))

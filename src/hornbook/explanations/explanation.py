@@ -274,7 +274,7 @@ def describe_answer(condition: Condition, row: pd.DataFrame, code_book: CodeBook
     true, false = condition.evaluate(row)
     words, value = code_book.words(condition.column), row[condition.column].iloc[0]
     known = words.order or words.pair or (value,)
-    named = (true[0] or false[0]) and isinstance(condition, Category)
+    named = (true[0] or false[0]) and condition.named_values
     if named and value not in known:
         return code_book.describe(Category(condition.column, value))
     if true[0]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hornbook.conditions import Threshold, write_value
+from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, library
 from hornbook.explanations import Explanation, ScoreCard
 from hornbook.exports.dialects import Dialect, write_decision
@@ -148,7 +148,7 @@ def _lay_inputs(sheet: Worksheet, explanation: Explanation, target: str) -> dict
     numbers = DataValidation(type="decimal", operator="between", formula1="-1E+300", formula2="1E+300")
     numbers.error = "a number, or nothing where the value is missing"
     sheet.add_data_validation(numbers)
-    numeric = {each.column for each in explanation.conditions if isinstance(each, Threshold)}
+    numeric = {each.column for each in explanation.conditions if each.cuts}
     cells = {}
     for number, column in enumerate(explanation.columns, FIRST_INPUT):
         _write_text(sheet.cell(number, 1), column)

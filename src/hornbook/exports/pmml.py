@@ -223,7 +223,7 @@ def _describe_field(explanation: Explanation, column: str) -> dict[str, str]:
     values = [value for condition in own for value in condition.named_values]
     words = any(isinstance(value, str) for value in values)
     truths = bool(values) and all(isinstance(value, bool | np.bool_) for value in values)
-    if any(isinstance(condition, Threshold) for condition in own) or (values and not words and not truths):
+    if any(condition.cuts for condition in own) or (values and not words and not truths):
         if words:
             raise HornbookError(f"column {column!r} has numbers and words, which PMML cannot take together")
         return {"optype": "continuous", "dataType": "double"}

@@ -243,7 +243,7 @@ class Domain:
                     f"{condition}: proofs are about the columns that the model reads, and this is none"
                 )
             words = isinstance(own, Levels) and any(map(_is_word, own.values))
-            if words and isinstance(condition, Threshold):
+            if words and condition.cuts:
                 raise HornbookError(f"{condition}: the values of the column are no numbers")
         boxes = list(_meet_all(self.ranges, body))
         for other in excluded:

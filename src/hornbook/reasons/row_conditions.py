@@ -190,13 +190,12 @@ class RowConditions:
 
     def list_other_categories(self, number: int) -> list[int]:
         """List the literals that exclude one other category each, for a literal that fixes a category."""
-        condition = self.literals[number].condition
-        if not (isinstance(condition, Category) and condition.inside):
+        if not self.literals[number].condition.allowed_values:
             return []
         return [
             other
             for other in self.by_column[self.literals[number].place]
-            if isinstance(excluded := self.literals[other].condition, Category) and not excluded.inside
+            if (excluded := self.literals[other].condition).named_values and not excluded.is_plain
         ]
 
     def describe(self, body: Iterable[int]) -> tuple[Condition, ...]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, Threshold, find_range, make_range
+from hornbook.conditions import Condition, find_range, make_range
 from hornbook.reasons.changes import Changes
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
@@ -150,7 +150,7 @@ class Why:
 def _describe_conditions(conditions: tuple[Condition, ...], code_book: CodeBook) -> Iterator[str]:
     for column, group in groupby(conditions, key=lambda condition: condition.column):
         own = list(group)
-        if sum(isinstance(each, Threshold) for each in own) == 2:
+        if sum(len(each.cuts) for each in own) == 2:
             yield code_book.describe(make_range(column, *find_range(own)))
         else:
             yield from map(code_book.describe, own)
