@@ -58,6 +58,7 @@ class SufficientReason:
 
     Examples
     --------
+    >>> from hornbook.conditions import Threshold
     >>> reason = SufficientReason(
     ...     (Threshold("bili", 2.1), Threshold("age", 50), Threshold("age", 70, above=False)),
     ...     "dead", "minimal", Share.of(2000, 2000), 0.95, Coverage(41, 41, 312))
