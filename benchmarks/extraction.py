@@ -27,7 +27,8 @@ from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
 from hornbook.paper import HARD_PROTOCOL, Task, measure_disagreement, run_lrn_star
 from hornbook.paper.published import NETS, QUERIES, Line7
 from hornbook.parallel import parallel_map
-from hornbook.queries import MLP, Budget, Membership, Settings, Shrink, Trace, extract, shrink_one_zero
+from hornbook.queries import MLP, Budget, Membership, Settings, Shrink, Trace, extract
+from hornbook.queries.shrink import shrink_one_zero
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset
 

@@ -29,7 +29,8 @@ from rich.table import Table
 
 from hornbook.baselines.tree import convert_tree, rejecting_branches
 from hornbook.logic import BOTTOM, Batch, HornTheory, random_theory, violation
-from hornbook.queries import Budget, Completions, Counted, Random, Settings, extract
+from hornbook.queries import Budget, Counted, Random, Settings, extract
+from hornbook.queries.completions import Completions
 from hornbook.statistics import Share
 
 NETWORK_SETTINGS = Settings(Budget(equivalence_queries=100), min_precision=0.97, tries=2)

@@ -25,7 +25,8 @@ from throughput import idle_rules, mixture
 
 from hornbook.logic import Vocabulary
 from hornbook.models import as_predictor
-from hornbook.queries import MLP, Distribution, Judge, Membership, Random, Sampling
+from hornbook.queries import MLP, Distribution, Judge, Membership, Random
+from hornbook.queries.oracles import Sampling
 
 PAIRS, RULES, BODY, SIZE, REPEATS = 102, 100, 18, 708_344, 9
 LAYERS = (2 * PAIRS, 32, 16, 8, 16, 32, 1)

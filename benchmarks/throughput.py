@@ -26,16 +26,8 @@ import torch
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.paper import Mixture, NearMisses
-from hornbook.queries import (
-    MLP,
-    SAMPLING_CHUNK,
-    Distribution,
-    Estimated,
-    Random,
-    Rows,
-    Sampling,
-    Violations,
-)
+from hornbook.queries import MLP, Distribution, Estimated, Random, Rows, Violations
+from hornbook.queries.oracles import SAMPLING_CHUNK, Sampling
 
 PAIRS, RULES, BODY, PATIENTS, REPEATS = 102, 100, 18, 165, 5
 HIDDEN = (32, 16, 8, 16, 32, 1)

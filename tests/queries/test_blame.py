@@ -8,17 +8,10 @@ from pools import PAIRED, VOCABULARIES, rng
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.queries import (
-    Change,
-    Counted,
-    Counterexample,
-    Random,
-    Step,
-    interpretation,
-    read_step,
-    step_object,
-)
+from hornbook.queries import Counted, Counterexample, Random, Step, interpretation
 from hornbook.queries.prime import blame
+from hornbook.queries.protocol import Change
+from hornbook.queries.trace import read_step, step_object
 from hornbook.testing import theories
 
 

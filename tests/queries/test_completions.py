@@ -12,9 +12,9 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.models.calls import SCORE_ROUNDING
-from hornbook.queries import Cached, Classifier, Completions, Counted, Random, Rows
+from hornbook.queries import Cached, Classifier, Counted, Random, Rows
 from hornbook.queries import completions as module
-from hornbook.queries.completions import TRUE_SHARES, CompletionTable, rounds
+from hornbook.queries.completions import TRUE_SHARES, Completions, CompletionTable, rounds
 from hornbook.testing import Constant, Network, batches, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])

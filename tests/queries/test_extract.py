@@ -18,7 +18,8 @@ from extractions import (
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory, violation
-from hornbook.queries import Budget, Completions, Estimated, Pac, Random, Settings, extract
+from hornbook.queries import Budget, Estimated, Pac, Random, Settings, extract
+from hornbook.queries.completions import Completions
 from hornbook.testing import Constant, Failing, Network
 
 SHORT = replace(QUICK, budget=Budget(equivalence_queries=5))

@@ -23,7 +23,9 @@ from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory, Rule
-from hornbook.queries import Budget, Completions, Counted, Estimated, Random, Unknown, extract, read_trace
+from hornbook.queries import Budget, Counted, Estimated, Random, Unknown, extract
+from hornbook.queries.completions import Completions
+from hornbook.queries.trace import read_trace
 from hornbook.testing import Failing, Mistaken
 
 SCENARIOS = {  # the teacher, settings, options, and what must happen on the way

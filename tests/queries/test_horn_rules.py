@@ -14,15 +14,9 @@ from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import CardLine, Explanation, ScoreCard, explain_row
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.queries import (
-    UNDETERMINED,
-    Binariser,
-    BinaryColumns,
-    HornRules,
-    Reader,
-    explain_facts,
-    smallest_undo,
-)
+from hornbook.queries import UNDETERMINED, Binariser, HornRules
+from hornbook.queries.conclusion import explain_facts, smallest_undo
+from hornbook.queries.reader import BinaryColumns, Reader
 from hornbook.schema import read_object, write_object
 from hornbook.testing import theories
 

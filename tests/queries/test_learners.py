@@ -11,16 +11,15 @@ from hornbook.queries import (
     Counted,
     Counterexample,
     Exact,
-    IncoherentTeacher,
-    NotHorn,
     PerfectTeacher,
     Unknown,
     by_groups,
     horn1,
     lrn_star,
     shrink_by_halves,
-    shrink_one_zero,
 )
+from hornbook.queries.protocol import IncoherentTeacher, NotHorn
+from hornbook.queries.shrink import shrink_one_zero
 
 POLICIES = ["violated", "inflated", "adversarial", "total"]
 by_heads = partial(lrn_star, closed=None)

@@ -8,7 +8,7 @@ from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
 
 from hornbook import queries
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, bits
-from hornbook.queries import Random, batch_from_terms, interpretation
+from hornbook.queries import Random, interpretation
 from hornbook.queries.pool import (
     Pool,
     add_rows,
@@ -20,6 +20,7 @@ from hornbook.queries.pool import (
     positions,
     term_of,
 )
+from hornbook.queries.protocol import batch_from_terms
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)

@@ -8,9 +8,10 @@ import pytest
 from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, random_theory
-from hornbook.queries import Counterexample, PerfectTeacher, Random, batch_from_terms, interpretation
+from hornbook.queries import Counterexample, PerfectTeacher, Random, interpretation
 from hornbook.queries.pool import Pool, term_of
 from hornbook.queries.prime import HypothesisUpdater, prime
+from hornbook.queries.protocol import batch_from_terms
 from hornbook.queries.terms import TermCoverage, TermSearch, run_batched
 
 

@@ -10,23 +10,11 @@ import pytest
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
-from hornbook.queries import (
-    SAMPLING_CHUNK,
-    Budgeted,
-    BudgetExhausted,
-    Chain,
-    Checked,
-    Counted,
-    Counterexample,
-    Estimated,
-    Pac,
-    PoolOracle,
-    Random,
-    RuleOracle,
-    Sampling,
-    Unknown,
-)
+from hornbook.queries import Counted, Counterexample, Estimated, Pac, Random, Unknown
 from hornbook.queries import oracles as module
+from hornbook.queries.membership import Budgeted, Checked
+from hornbook.queries.oracles import SAMPLING_CHUNK, Chain, PoolOracle, RuleOracle, Sampling
+from hornbook.queries.protocol import BudgetExhausted
 from hornbook.statistics import Share, log2_horn_functions, sample_size
 from hornbook.testing import Constant
 

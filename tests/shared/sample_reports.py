@@ -19,7 +19,8 @@ from hornbook.explanations import (
 )
 from hornbook.extraction import ColumnSummary, Difference, Extraction, Fidelity, FrontierPoint, LineStatistics
 from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.queries import BinaryColumns, Estimated, HornRules, Pac, Reader, exclusivity_rules
+from hornbook.queries import Estimated, HornRules, Pac, exclusivity_rules
+from hornbook.queries.reader import BinaryColumns, Reader
 from hornbook.reasons import ChangedValue, Changes, Coverage, RowChange, SufficientReason, Why
 from hornbook.statistics import Share
 
