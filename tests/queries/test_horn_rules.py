@@ -16,7 +16,7 @@ from hornbook.explanations import CardLine, Explanation, ScoreCard, explain_row
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.queries import UNDETERMINED, Binariser, HornRules
 from hornbook.queries.conclusion import explain_facts, smallest_undo
-from hornbook.queries.reader import BinaryColumns, Reader
+from hornbook.queries.reader import Reader
 from hornbook.schema import read_object, write_object
 from hornbook.testing import theories
 
@@ -84,7 +84,7 @@ ILL, NOT_ILL = 6, 7
 RULES = HornTheory.parse("age=high & fever -> ill \n age=low -> not_ill", VOCABULARY)
 BACKGROUND = HornTheory.background(VOCABULARY)
 COLUMNS = ("age=low", "age=high", "fever")
-READER = Reader(COLUMNS, BinaryColumns(COLUMNS, FEATURES, ((0, 1),)))
+READER = Reader(COLUMNS, FEATURES, ((0, 1),))
 LABELLED = HornRules(BACKGROUND | RULES, BACKGROUND, READER, "ill")
 
 

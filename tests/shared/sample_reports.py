@@ -20,7 +20,7 @@ from hornbook.explanations import (
 from hornbook.extraction import ColumnSummary, Difference, Extraction, Fidelity, FrontierPoint, LineStatistics
 from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Estimated, HornRules, Pac, exclusivity_rules
-from hornbook.queries.reader import BinaryColumns, Reader
+from hornbook.queries.reader import Reader
 from hornbook.reasons import ChangedValue, Changes, Coverage, RowChange, SufficientReason, Why
 from hornbook.statistics import Share
 
@@ -203,7 +203,7 @@ def make_horn_rules(rules, features, label, groups=(), words=None) -> HornRules:
     vocabulary = features if label is None else features.with_label(label)
     background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, groups)
     columns = features.names[: len(features) // 2]
-    reader = WordedReader(columns, BinaryColumns(columns, features, groups), words=words or {})
+    reader = WordedReader(columns, features, groups, words=words or {})
     return HornRules(background | HornTheory(vocabulary, rules), background, reader, label)
 
 

@@ -30,7 +30,7 @@ from hornbook.logic import (
     rule_object,
 )
 from hornbook.queries.conclusion import Conclusion, explain_facts
-from hornbook.queries.reader import BinaryColumns, Reader
+from hornbook.queries.reader import Reader
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser
@@ -253,7 +253,7 @@ class HornRules(Explanation):
 
     def to_parts(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
-        vocabulary, source = self.theory.vocabulary, self.reader.source
+        vocabulary = self.theory.vocabulary
         binariser, plain = self.reader.described, self.with_code_book(EMPTY_BOOK)
         return {
             "form": self.form,
@@ -266,7 +266,7 @@ class HornRules(Explanation):
             "rules": [rule_object(vocabulary, rule) for rule in self.rules],
             "background": [rule_object(vocabulary, rule) for rule in self.background],
             "columns": list(self.reader.columns),
-            "binarises": not isinstance(source, BinaryColumns),
+            "binarises": self.reader.binarises,
             "binariser": None if binariser is None else json.loads(binariser.to_json()),
             "words": {name: words for name in vocabulary if (words := plain.describe(name)) != name},
         }
@@ -288,7 +288,7 @@ class HornRules(Explanation):
             raise HornbookError("the default is 0 or 1, and 'binarises' true or false")
         written = content["binariser"]
         binariser = None if written is None else Binariser.from_json(json.dumps(written))
-        reader = Reader(tuple(content["columns"]), _read_source(content, vocabulary, binariser), binariser)
+        reader = _read_reader(content, vocabulary, binariser)
         read = cls(background | rules, background, reader, label, default, classes)
         for part, value in read.to_parts().items():
             if content[part] != value:
@@ -315,20 +315,18 @@ class HornRules(Explanation):
         return self.describe(self.theory.vocabulary.name(rule.head))
 
 
-def _read_source(
-    content: Mapping[str, Any], vocabulary: Vocabulary, binariser: Binariser | None
-) -> Binariser | BinaryColumns:
+def _read_reader(content: Mapping[str, Any], vocabulary: Vocabulary, binariser: Binariser | None) -> Reader:
     """How rows are read: by the binariser, or as columns that are variables already."""
     if content["binarises"]:
         if binariser is None:
             raise HornbookError("rows are to be binarised, and there is no binariser")
-        return binariser
+        return Reader.by_binariser(binariser)
     count = len(vocabulary) if content["label"] is None else vocabulary.index(content["label"])
     names = vocabulary.names[:count]
     duals = {name: dual for name, dual in vocabulary.dual_names.items() if name in names}
     features = Vocabulary(names, duals)
     groups = tuple(tuple(map(features.index, group)) for group in content["groups"])
-    return BinaryColumns(tuple(content["columns"]), features, groups)
+    return Reader(tuple(content["columns"]), features, groups, binariser)
 
 
 @dataclass(frozen=True)

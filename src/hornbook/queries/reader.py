@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,64 +24,6 @@ def is_binary(frame: pd.DataFrame) -> bool:
     """Whether every known value is 1 or 0."""
     numeric = (pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes)
     return all(numeric) and bool((frame.isin([0, 1]) | frame.isna()).to_numpy().all())
-
-
-@dataclass(frozen=True)
-class BinaryColumns:
-    """The columns of a binary table as variables, with duals and groups recognised by their names.
-
-    `not_v` is the dual of `v`, and `age=low` excludes `age=high` if no row has both: the names
-    that a `Binariser` gives. A column without a dual gets one, so that rules can mention that it
-    is false.
-
-    Parameters
-    ----------
-    columns
-        The names of the columns.
-    vocabulary
-        The columns, then the duals that were added.
-    groups
-        Sets of variables of which at most one is true.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"age=low": [1, 0], "age=high": [0, 1], "ascites": [1, None]})
-    >>> variables = BinaryColumns.of(frame)
-    >>> variables.vocabulary.names
-    ('age=low', 'age=high', 'ascites', 'not_age=low', 'not_age=high', 'not_ascites')
-    >>> variables.groups
-    ((0, 1),)
-    >>> variables.batch(frame)[1]
-    Interpretation(true=frozenset({1, 3}), false=frozenset({0, 4}))
-
-    """
-
-    columns: tuple[str, ...]
-    vocabulary: Vocabulary
-    groups: Groups
-
-    @classmethod
-    def of(cls, frame: pd.DataFrame, add_duals: bool = True) -> BinaryColumns:
-        """Recognise the variables of a binary table."""
-        columns = tuple(map(str, frame.columns))
-        values = to_floats(frame)
-        positions = {name: position for position, name in enumerate(columns)}
-        duals = {name: NEGATION_PREFIX + name for name in columns if NEGATION_PREFIX + name in positions}
-        for name, dual in duals.items():
-            left, right = (values[:, positions[column]] for column in (name, dual))
-            if not np.array_equal(left, 1 - right, equal_nan=True):
-                raise HornbookError(f"columns {name!r} and {dual!r} should have opposite values; rename one")
-        paired = {*duals, *duals.values()}
-        lone = [name for name in columns if name not in paired]
-        added = {name: NEGATION_PREFIX + name for name in lone if add_duals}
-        vocabulary = Vocabulary((*columns, *added.values()), {**duals, **added})
-        return cls(columns, vocabulary, _find_exclusive(columns, set(duals.values()), values))
-
-    def batch(self, frame: pd.DataFrame) -> Batch:
-        """Convert rows to partial interpretations."""
-        values = to_floats(frame)
-        lone = [v for v, dual in self.vocabulary.pairs if dual >= len(self.columns)]
-        return Batch.from_array(np.hstack([values, 1 - values[:, lone]]), self.vocabulary)
 
 
 def default_names(values: NDArray[Any]) -> list[str]:
@@ -115,22 +57,31 @@ def _find_exclusive(columns: Sequence[str], duals: set[str], values: NDArray[np.
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """Encodes table rows as partial interpretations.
+    """Encodes rows of a table as partial interpretations.
+
+    A binariser makes variables of the columns, or the columns are variables already, true, false or
+    unknown by 1, 0 and NaN.
 
     Parameters
     ----------
     columns
         The names of the columns, in order.
-    source
-        The encoding: a fitted binariser, or `BinaryColumns` if the columns are variables already.
+    vocabulary
+        The variables.
+    groups
+        Sets of variables of which at most one is true.
     described
-        The binariser that describes the variables, if there is one.
+        The fitted binariser that knows what the variables stand for, if there is one.
+    binarises
+        Whether it makes the variables of the columns.
 
     """
 
     columns: tuple[str, ...]
-    source: Binariser | BinaryColumns
+    vocabulary: Vocabulary
+    groups: Groups
     described: Binariser | None = None
+    binarises: bool = False
 
     @classmethod
     def of(cls, frame: pd.DataFrame, binariser: Binariser, duals: bool = True) -> Reader:
@@ -148,28 +99,51 @@ class Reader:
         """
         columns = tuple(map(str, frame.columns))
         if columns == tuple(binariser.columns_):
-            return cls(columns, binariser, binariser)
+            return cls.by_binariser(binariser)
         if is_binary(frame):
-            return cls(columns, BinaryColumns.of(frame, duals), binariser)
+            return replace(cls.of_variables(frame, duals), described=binariser)
         raise HornbookError(
             f"the table has {len(columns)} columns, neither the {len(binariser.columns_)} that the "
             f"binariser takes nor the {len(binariser.vocabulary_)} of 1, 0 and NaN that it makes of them"
         )
 
     @classmethod
+    def by_binariser(cls, binariser: Binariser) -> Reader:
+        """The reader that makes variables by a fitted binariser."""
+        return cls(tuple(binariser.columns_), binariser.vocabulary_, binariser.groups_, binariser, True)
+
+    @classmethod
     def of_variables(cls, frame: pd.DataFrame, duals: bool = True) -> Reader:
-        """Make a reader for tables of 1, 0 and NaN; `duals` says whether lone columns get a dual."""
-        return cls(tuple(map(str, frame.columns)), BinaryColumns.of(frame, duals))
+        """Make a reader for tables of 1, 0 and NaN, with duals and groups recognised by their names.
 
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The variables."""
-        return self.source.vocabulary if isinstance(self.source, BinaryColumns) else self.source.vocabulary_
+        `not_v` is the dual of `v`, and `age=low` excludes `age=high` if no row has both: the names
+        that a `Binariser` gives. With `duals` a column without a dual gets one, so that rules can mention
+        that it is false.
 
-    @property
-    def groups(self) -> Groups:
-        """Sets of variables of which at most one is true."""
-        return self.source.groups if isinstance(self.source, BinaryColumns) else self.source.groups_
+        Examples
+        --------
+        >>> frame = pd.DataFrame({"age=low": [1, 0], "age=high": [0, 1], "ascites": [1, None]})
+        >>> variables = Reader.of_variables(frame)
+        >>> variables.vocabulary.names
+        ('age=low', 'age=high', 'ascites', 'not_age=low', 'not_age=high', 'not_ascites')
+        >>> variables.groups
+        ((0, 1),)
+        >>> variables.batch(frame)[1]
+        Interpretation(true=frozenset({1, 3}), false=frozenset({0, 4}))
+
+        """
+        columns = tuple(map(str, frame.columns))
+        values = to_floats(frame)
+        positions = {name: position for position, name in enumerate(columns)}
+        paired = {name: NEGATION_PREFIX + name for name in columns if NEGATION_PREFIX + name in positions}
+        for name, dual in paired.items():
+            left, right = (values[:, positions[column]] for column in (name, dual))
+            if not np.array_equal(left, 1 - right, equal_nan=True):
+                raise HornbookError(f"columns {name!r} and {dual!r} should have opposite values; rename one")
+        lone = [name for name in columns if name not in {*paired, *paired.values()}]
+        added = {name: NEGATION_PREFIX + name for name in lone if duals}
+        vocabulary = Vocabulary((*columns, *added.values()), {**paired, **added})
+        return cls(columns, vocabulary, _find_exclusive(columns, set(paired.values()), values))
 
     @property
     def plain(self) -> tuple[str, ...]:
@@ -179,7 +153,11 @@ class Reader:
 
     def batch(self, frame: pd.DataFrame) -> Batch:
         """Convert rows to partial interpretations."""
-        return self.source.batch(frame)
+        if self.described is not None and self.binarises:
+            return self.described.batch(frame)
+        values = to_floats(frame)
+        lone = [v for v, dual in self.vocabulary.pairs if dual >= len(self.columns)]
+        return Batch.from_array(np.hstack([values, 1 - values[:, lone]]), self.vocabulary)
 
     def interpretation(self, row: Any) -> Interpretation:
         """Convert one row, given as a mapping (other columns are unknown), series, list or frame."""
@@ -210,13 +188,11 @@ class Reader:
 
     def bins(self, column: str) -> tuple[str, ...]:
         """The names of the ranges or levels of a column."""
-        if isinstance(self.source, BinaryColumns):
-            return ()
-        return tuple(self.source.name_bins(column))
+        return tuple(self.described.name_bins(column)) if self.described and self.binarises else ()
 
     def _facts_of(self, column: str, value: str) -> Interpretation:
-        if not isinstance(self.source, BinaryColumns):
-            return self.source.facts(column, value)
+        if self.described is not None and self.binarises:
+            return self.described.facts(column, value)
         if value.strip() not in ("0", "1", "?"):
             raise HornbookError(f"column {column!r} is 0, 1 or ?, not {value!r}")
         return self.interpretation({column: np.nan if value.strip() == "?" else float(value)})

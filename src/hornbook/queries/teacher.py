@@ -18,7 +18,7 @@ from hornbook.queries.completions import Completions, LabelOracle
 from hornbook.queries.distributions import Distribution, Labelled, Rows
 from hornbook.queries.literals import Groups, exclusivity_rules
 from hornbook.queries.membership import Classifier, GroupPropagation, Judge
-from hornbook.queries.reader import BinaryColumns, Reader
+from hornbook.queries.reader import Reader
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import Table
 
@@ -223,17 +223,16 @@ class BoundModel:
     @cached_property
     def reads_columns(self) -> bool:
         """Whether the model reads the columns of the table, and not the variables made of them."""
-        source = self.reader.source
-        return not isinstance(source, BinaryColumns) and reads_columns(self.predictor, source.columns_)
+        return self.reader.binarises and reads_columns(self.predictor, self.reader.columns)
 
     @cached_property
     def variable_model(self) -> Predictor:
         """The model as a function of variables: one of columns is shown values that meet the question."""
-        source = self.reader.source
-        if not self.reads_columns or isinstance(source, BinaryColumns):
+        binariser = self.reader.described
+        if binariser is None or not self.reads_columns:
             return self.predictor
         rng = generator(self.seed, Purpose.BIN_VALUES)
-        return wrap_column_model(self.predictor, source, self.frame, self._takes_missing, rng)
+        return wrap_column_model(self.predictor, binariser, self.frame, self._takes_missing, rng)
 
     @cached_property
     def inputs(self) -> Sequence[str] | None:
@@ -241,7 +240,7 @@ class BoundModel:
         if self.variable_model.names is not None:
             return None
         reader = self.reader
-        given = reader.columns if isinstance(reader.source, BinaryColumns) else reader.vocabulary.names
+        given = reader.vocabulary.names if reader.binarises else reader.columns
         counts = {self.variable_model.encoding.inputs(len(names)): names for names in (reader.plain, given)}
         return counts.get(self.variable_model.inputs or -1, given)
 
