@@ -38,6 +38,9 @@ class Judge:
 
     """
 
+    heads: frozenset[int] = frozenset()
+    """The heads that rules about a judge need: any will do."""
+
     def __init__(self, predictor: Predictor) -> None:
         self.predictor = predictor
 

@@ -12,7 +12,7 @@ import pandas as pd
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import ClassifierTeacher, Floats, Predictor, bind_classifier
-from hornbook.proof import PROOF_SECONDS, Prover, Values
+from hornbook.proof import PROOF_SECONDS, Prover
 from hornbook.queries.column_models import reads_columns, wrap_column_model
 from hornbook.queries.completions import Completions, LabelOracle
 from hornbook.queries.distributions import Distribution, Labelled, Rows
@@ -36,28 +36,33 @@ class QueryTeacher:
     Parameters
     ----------
     model
-        The model: a judge, a classifier, or completions of either.
+        A judge or a classifier.
     distribution
         Where samples come from.
     groups
         Sets of variables of which at most one is true.
-    heads
-        The heads that rules need to have, or None for any.
+    completions
+        The same model for unknown values, where it has no number for them.
 
     """
 
-    model: Judge | Classifier | Completions
+    model: Judge | Classifier
     distribution: Distribution
     groups: Groups = ()
-    heads: tuple[int, ...] | None = None
+    completions: Completions | None = None
 
     def __call__(self, batch: Batch) -> Bools:
         """Whether the model accepts each interpretation."""
-        return self.model(self.propagate_groups(batch))
+        return (self.completions or self.model)(self.propagate_groups(batch))
 
     def margin(self, batch: Batch) -> Floats:
         """The model's margins; negative where it rejects."""
-        return self.model.margin(self.propagate_groups(batch))
+        return (self.completions or self.model).margin(self.propagate_groups(batch))
+
+    @property
+    def heads(self) -> tuple[int, ...] | None:
+        """The heads that rules need to have, or None for any."""
+        return tuple(sorted(self.model.heads)) or None
 
     @cached_property
     def propagate_groups(self) -> GroupPropagation:
@@ -66,16 +71,21 @@ class QueryTeacher:
 
     def describe(self) -> str:
         """How unknown values are answered, in words."""
-        if isinstance(self.model, Judge | Classifier):
-            return "the model's own"
-        return self.model.describe()
+        return "the model's own" if self.completions is None else self.completions.describe()
 
     def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
         """A prover of the model's answers for every input, with a time limit in seconds per question."""
-        model = self.model.member if isinstance(self.model, Completions) else self.model
-        assert isinstance(model, Judge | Classifier)
-        values: Values | None = "complete" if isinstance(self.model, Completions) else None
-        return _make_prover(model, self.distribution.vocabulary, self.groups, values, seconds)
+        vocabulary, model = self.distribution.vocabulary, self.model
+        classifier = model if isinstance(model, Classifier) else None
+        return Prover(
+            model.predictor,
+            vocabulary,
+            groups=self.groups,
+            values=None if self.completions is None else "complete",
+            label=None if classifier is None else vocabulary.name(classifier.label),
+            features=None if classifier is None else classifier.features.names,
+            seconds=seconds,
+        )
 
     @property
     def background(self) -> HornTheory:
@@ -156,35 +166,19 @@ def _make_teacher(
     seed: int,
 ) -> QueryTeacher:
     """Make a teacher, which answers about unknown values by completions where its model cannot."""
-    vocabulary = distribution.vocabulary
-    heads = model.heads if isinstance(model, Classifier) else frozenset()
-    answering: Judge | Classifier | Completions = model
+    completions = None
     if not model.predictor.encoding.native:
-        rng = generator(seed, Purpose.COMPLETIONS)
-        answering = Completions(
-            model, vocabulary, COMPLETIONS, model.margin, rng=rng, groups=groups, rows=rows, keep=heads
+        completions = Completions(
+            model,
+            distribution.vocabulary,
+            COMPLETIONS,
+            model.margin,
+            rng=generator(seed, Purpose.COMPLETIONS),
+            groups=groups,
+            rows=rows,
+            keep=model.heads,
         )
-    return QueryTeacher(answering, distribution, groups, tuple(sorted(heads)) or None)
-
-
-def _make_prover(
-    model: Judge | Classifier,
-    vocabulary: Vocabulary,
-    groups: Groups,
-    values: Values | None,
-    seconds: float = PROOF_SECONDS,
-) -> Prover:
-    """Make a prover of a model's answers."""
-    classifier = model if isinstance(model, Classifier) else None
-    return Prover(
-        model.predictor,
-        vocabulary,
-        groups=groups,
-        values=values,
-        label=None if classifier is None else vocabulary.name(classifier.label),
-        features=None if classifier is None else classifier.features.names,
-        seconds=seconds,
-    )
+    return QueryTeacher(model, distribution, groups, completions)
 
 
 def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
@@ -286,16 +280,7 @@ class BoundModel:
                 f"{self.predictor.name} reads the columns of the table, and these proofs are about models "
                 "that read its variables; hornbook extract --proof proves rules about columns"
             )
-        vocabulary, label = self.reader.vocabulary, self.label
-        return Prover(
-            self.predictor,
-            vocabulary if label is None else vocabulary.with_label(label),
-            groups=self.reader.groups,
-            values=None if self.predictor.encoding.native else "complete",
-            label=label,
-            features=None if label is None else self.inputs,
-            seconds=seconds,
-        )
+        return self.teacher.prover(seconds)
 
     def decide_items(self, items: Batch) -> Bools:
         """Whether the model accepts interpretations, or decides for its label."""
