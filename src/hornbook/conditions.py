@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -471,10 +471,8 @@ def background_rules(
         for head in followers:
             if not any(head in implied[between] for between in followers):
                 yield (condition,), head
-    for first, second in permutations(distinct, 2):
-        if distinct.index(first) < distinct.index(second) and (
-            first.excludes(second) or second.excludes(first)
-        ):
+    for first, second in combinations(distinct, 2):
+        if first.excludes(second) or second.excludes(first):
             yield (first, second), None
 
 
