@@ -159,9 +159,13 @@ def _verify_files_alone(run: Run, sealed: Collection[str]) -> Iterator[Finding]:
     """Verify a run that was saved from Python: its files follow from its extraction; it proves nothing."""
     files = result_files(run.extraction)
     del files[EXTRACTION_FILE]
-    yield from compare_files(run, files, sealed)
+    underived = [name for name in sealed if name in (TRACE_FILE, PROOFS_FILE)]
+    yield from compare_files(run, files, [name for name in sealed if name not in underived])
     claims = any(line.guarantee is not None for line in run.extraction.lines)
     says = "it was saved from Python, with no path of a model or a table"
+    for name in underived:
+        yield Finding(name, None, says)
+    says += "; what it claims to be proved cannot be derived" if claims else ""
     yield Finding(EXTRACTION_FILE, False if claims else None, says)
 
 
