@@ -14,7 +14,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
 from hornbook.queries.bins import Between, Condition, group_by_column
 from hornbook.queries.literals import Groups
-from hornbook.tables.table import as_frame
+from hornbook.tables import as_frame
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import

@@ -6,23 +6,28 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.tables.datasets import DATASETS, DEFAULT_DATASET, load_dataset
-    from hornbook.tables.given_form import GivenForm, remember_form
+    from hornbook.tables.frames import (
+        GivenForm,
+        as_frame,
+        count_shared_rows,
+        fit_columns,
+        name_columns,
+        read_frame,
+        refuse_unusable,
+        remember_form,
+        replace_columns,
+    )
+    from hornbook.tables.reading import read_new_parts, read_new_rows
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
         Kind,
         Table,
-        as_frame,
         binary_label,
         infer_kind,
-        name_columns,
-        read_frame,
         read_table,
-        refuse_unusable,
-        replace_columns,
         spell_level,
     )
     from hornbook.tables.text_format import TextFormat
-    from hornbook.tables.unseen import count_shared_rows, fit_columns, read_new_parts, read_new_rows
 
 __all__ = [
     "DATASETS",
@@ -56,22 +61,20 @@ __getattr__ = load_lazily(
     "hornbook.tables",
     {
         "datasets": ["DATASETS", "DEFAULT_DATASET", "load_dataset"],
-        "given_form": ["GivenForm", "remember_form"],
-        "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
-        "table": [
-            "Kind",
-            "Table",
+        "frames": [
+            "GivenForm",
             "as_frame",
-            "binary_label",
-            "infer_kind",
+            "count_shared_rows",
+            "fit_columns",
             "name_columns",
             "read_frame",
-            "read_table",
             "refuse_unusable",
+            "remember_form",
             "replace_columns",
-            "spell_level",
         ],
+        "reading": ["read_new_parts", "read_new_rows"],
+        "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
+        "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table", "spell_level"],
         "text_format": ["TextFormat"],
-        "unseen": ["count_shared_rows", "fit_columns", "read_new_parts", "read_new_rows"],
     },
 )
