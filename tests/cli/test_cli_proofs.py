@@ -233,9 +233,9 @@ def test_forged_results_fail_although_they_were_sealed_again(hornbook, folder, k
 
 RULE_FORGERIES = {
     "a verdict is flipped": lambda entries: entries[0].update(
-        {"verdict": "refuted", "by": "local search", "witness": {"true": [], "false": []}, "repair": None}
-        if entries[0]["verdict"] == "proved"
-        else {"verdict": "proved", "by": "branch and bound", "bound": -1.0}
+        {"verdict": {"status": "refuted", "by": "local search", "witness": {"true": [], "false": []}}}
+        if entries[0]["verdict"]["status"] == "proved"
+        else {"verdict": {"status": "proved", "by": "branch and bound", "bound": -1.0}, "repair": None}
     ),
     "a certificate is removed": lambda entries: entries.pop(),
     "a certificate is doubled": lambda entries: entries.append(entries[0]),
@@ -248,9 +248,6 @@ def test_forged_certificates_fail_although_they_were_sealed_again(hornbook, fold
     path = folder / "queries" / "proofs.json"
     content = read(path)
     RULE_FORGERIES[kind](content["proofs"])
-    for entry in content["proofs"]:
-        for part in ("bound",) if entry["verdict"] == "refuted" else ("witness", "repair"):
-            entry.pop(part, None)
     write(path, {**content, "digest": digest({**content, "digest": None})})
     reseal(folder / "queries")
     code, lines = verified(hornbook, "queries")

@@ -208,8 +208,16 @@ def _resume(path: Path) -> object:
 @cache
 def _proofs() -> bytes:
     entries = [
-        {"body": ["a", "b"], "head": "c", "verdict": "proved", "by": "branch and bound", "bound": -0.5},
-        {"body": ["b"], "head": "d", "verdict": "undecided", "by": "nobody", "reason": "time"},
+        {
+            "rule": {"body": ["a", "b"], "head": "c"},
+            "verdict": {"status": "proved", "by": "branch and bound", "bound": -0.5},
+            "repair": None,
+        },
+        {
+            "rule": {"body": ["b"], "head": "d"},
+            "verdict": {"status": "undecided", "by": "nobody", "reason": "time"},
+            "repair": None,
+        },
     ]
     return json.dumps({"model": {}, "asked": {}, "run": None, "proofs": entries}).encode()
 

@@ -21,6 +21,7 @@ from hornbook.proof import (
     Certificates,
     Domain,
     Prover,
+    Repair,
     Verdict,
     make,
     prove_explanation,
@@ -50,7 +51,8 @@ def prove_and_repair(
         if not deadline.passed:
             repair = repair_rule(certificates.prover, certificate.rule, deadline)
             if repair.verdict.status == "proved":
-                certificates.add(mended := replace(certificate, repair=repair))
+                mended = replace(certificate, repair=Repair.of(repair, certificates.prover.vocabulary))
+                certificates.add(mended)
                 yield mended
 
 
