@@ -17,9 +17,9 @@ from sklearn.neural_network import MLPClassifier
 
 from hornbook.extraction import Extraction
 from hornbook.models import load_model
-from hornbook.proof import digest
 from hornbook.queries import Binariser
 from hornbook.runs import file_checksum, load, result_files, save_extraction
+from hornbook.runs.certificates import digest
 from hornbook.runs.folder import list_run_files
 from hornbook.runs.seal import write_seal
 

@@ -12,17 +12,16 @@ from hornbook.cli import main
 from hornbook.deadline import Deadline
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
-from hornbook.proof import (
-    Certificates,
-    Prover,
-    prove_rules,
-    repair_rule,
-    shrink_rule,
-    verify_certificates,
-)
-from hornbook.proof.certificate import PROOFS_FILE, read_certificates
+from hornbook.proof import Prover, repair_rule, shrink_rule
 from hornbook.queries import interpretation
 from hornbook.runs import prove_and_repair, start_run
+from hornbook.runs.certificates import (
+    PROOFS_FILE,
+    Certificates,
+    prove_rules,
+    read_certificates,
+    verify_certificates,
+)
 
 
 def judge(seed, size=5, encoding="half", **options):

@@ -24,10 +24,10 @@ from hornbook.code_book import EMPTY_BOOK
 from hornbook.code_book_source import read_code_book
 from hornbook.logic import HornTheory
 from hornbook.models import as_predictor, load_model, train_pipeline
-from hornbook.proof import Certificate, read_certificates
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
+from hornbook.runs.certificates import Certificate, read_certificates
 from hornbook.storage import parse_json, read_text
 
 SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))

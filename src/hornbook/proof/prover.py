@@ -7,6 +7,7 @@ inputs. A question is answered by local search for a witness first, then by bran
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -498,3 +499,23 @@ class Prover:
         """Return the variable that is true if a base variable is true (or false); None if there is none."""
         own = next(v for v, place in self.places.items() if place == self.space.literals.drawn[base])
         return own if true else self.vocabulary.dual(own)
+
+    def is_witness(self, rule: Rule, witness: Interpretation) -> bool:
+        """Whether a witness is an input in question, violates a rule, and is accepted by the model."""
+        if self.region(witness) is None:
+            return False
+        states = self.states(witness)
+        if self.values == "complete" and (states == UNKNOWN).any():
+            return False
+        if self.interpretation(self.violate(rule), states) != witness:
+            return False
+        return bool(self.member(Batch.from_interpretations([witness], self.vocabulary))[0])
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the model's parameters as they were read, threshold included."""
+        sha = hashlib.sha256()
+        for part in self.accepting.parameters:
+            sha.update(repr(part.shape).encode())
+            sha.update(part.astype("<f8").tobytes())
+        return sha.hexdigest()

@@ -11,27 +11,17 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.errors import HornbookError
-from hornbook.logic import (
-    UNICODE,
-    Batch,
-    Interpretation,
-    Rule,
-    Vocabulary,
-    rule_text,
-    vocabulary_forms,
-)
-from hornbook.proof.primes import Prime
-from hornbook.proof.prover import PROOF_SECONDS, Engine, Prover, Side, Verdict
-from hornbook.proof.region import UNKNOWN
-from hornbook.queries import Guarantee, Proved, Unknown
-from hornbook.queries.protocol import UnknownKind
+from hornbook.logic import UNICODE, Interpretation, Rule, Vocabulary, rule_text, vocabulary_forms
+from hornbook.proof import PROOF_SECONDS, Engine, Prime, Prover, Verdict, repair_rule
+from hornbook.queries import Guarantee, Proved, Unknown, UnknownKind
+from hornbook.runs.seal import Finding
 from hornbook.schema import read_object, write_object
 from hornbook.storage import read_json, write_file
 
@@ -222,6 +212,68 @@ def _prove_rule(prover: Prover, deadline: Deadline, rule: Rule) -> Verdict[Inter
     return verdict
 
 
+def prove_and_repair(
+    certificates: Certificates,
+    rules: Sequence[Rule],
+    *,
+    total: float | None = None,
+) -> Iterator[Certificate]:
+    """Prove or refute each rule and yield its certificate; then repair the refuted rules.
+
+    Rules that the certificates decide already are not proved again.
+    """
+    deadline = Deadline.after(total)
+    refuted = []
+    for certificate in prove_rules(certificates, rules, deadline):
+        yield certificate
+        if certificate.verdict.status == "refuted" and certificate.repair is None:
+            refuted.append(certificate)
+    for certificate in refuted:
+        if not deadline.passed:
+            repair = repair_rule(certificates.prover, certificate.rule, deadline)
+            if repair.verdict.status == "proved":
+                mended = replace(certificate, repair=Repair.of(repair, certificates.prover.vocabulary))
+                certificates.add(mended)
+                yield mended
+
+
+def prove_theory(
+    prover: Prover,
+    rules: Sequence[Rule],
+    folder: Path | None = None,
+    model: Path | None = None,
+    total: float | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> Certificates:
+    """Prove, refute and repair rules; what was proved before an interrupt is kept.
+
+    Parameters
+    ----------
+    prover
+        The prover of the model.
+    rules
+        The rules.
+    folder
+        Where certificates are written as they are found; an interrupt goes on to the caller then.
+    model
+        The model's file, for the certificates.
+    total
+        Time limit of all proofs together in seconds.
+    watch
+        Is called with the number of rules decided so far.
+
+    """
+    certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
+    try:
+        for number, _ in enumerate(prove_and_repair(certificates, rules, total=total), 1):
+            if watch is not None:
+                watch(min(number, len(rules)))
+    except KeyboardInterrupt:
+        if folder is not None:
+            raise
+    return certificates
+
+
 def read_certificates(path: Path) -> dict[str, Any]:
     """Read a certificate file as a JSON object, unverified."""
     if not path.exists():
@@ -239,7 +291,7 @@ def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
     return {
         "model": {
             "sha256": None if model is None else hashlib.sha256(model.read_bytes()).hexdigest(),
-            "network": checksum(prover.accepting),
+            "network": prover.checksum,
         },
         "asked": {
             "vocabulary": list(vocabulary.names),
@@ -254,15 +306,6 @@ def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
             "output": predictor.output,
         },
     }
-
-
-def checksum(side: Side) -> str:
-    """The SHA-256 of a model's parameters as they were read, threshold included."""
-    sha = hashlib.sha256()
-    for part in side.parameters:
-        sha.update(repr(part.shape).encode())
-        sha.update(part.astype("<f8").tobytes())
-    return sha.hexdigest()
 
 
 def digest(content: Any) -> str:
@@ -312,15 +355,6 @@ MARGIN_TOLERANCE = 1e-6
 
 LITTLE_TIME = 0.1
 """A verdict derived within this share of the time limit contradicts one that ran out of time."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check: its subject, whether it holds, and why; None for what cannot be derived."""
-
-    about: str
-    holds: bool | None
-    says: str
 
 
 @dataclass(frozen=True)
@@ -391,7 +425,7 @@ def verify_certificates(
             holds = limits.agree(claimed.guarantee, Certificate(rule, again).guarantee, again.seconds)
             says = str(claimed.verdict) if holds else f"it is {again}"
         else:  # which engine finds a witness depends on what it was asked before
-            holds = is_witness(prover, rule, witness)
+            holds = prover.is_witness(rule, witness)
             says = "the model accepts the witness" if holds else "the witness is no input that refutes it"
         yield Finding(f"{status}  {rule_text(vocabulary, rule, UNICODE)}", holds, says)
         if claimed.repair is not None:
@@ -411,20 +445,8 @@ def _verify_repair(
     for name, witness in repair.needed.items():
         literal = prover.vocabulary.index(name)
         smaller = Rule(repair.rule.body - {literal}, repair.rule.head)
-        if literal not in repair.rule.body or not is_witness(prover, smaller, witness):
+        if literal not in repair.rule.body or not prover.is_witness(smaller, witness):
             return False, f"{name} is not shown to be needed"
     again = prover.prove_rule(repair.rule, seconds)
     holds = limits.agree(repair.guarantee, Certificate(repair.rule, again).guarantee, again.seconds)
     return holds, str(again) if holds else f"it is {again}"
-
-
-def is_witness(prover: Prover, rule: Rule, witness: Interpretation) -> bool:
-    """Whether a witness is an input in question, violates the rule, and is accepted by the model."""
-    if prover.region(witness) is None:
-        return False
-    states = prover.states(witness)
-    if prover.values == "complete" and (states == UNKNOWN).any():
-        return False
-    if prover.interpretation(prover.violate(rule), states) != witness:
-        return False
-    return bool(prover.member(Batch.from_interpretations([witness], prover.vocabulary))[0])

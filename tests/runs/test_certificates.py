@@ -8,24 +8,26 @@ from itertools import product
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from test_proof import accepted, module, vocabulary_of
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import as_predictor
-from hornbook.proof import Certificate, Certificates, Prover, verify_certificates
-from hornbook.proof.certificate import (
+from hornbook.proof import Prover
+from hornbook.queries import MLP, Proved, Unknown, interpretation
+from hornbook.runs import prove_and_repair
+from hornbook.runs.certificates import (
     PROOFS_FILE,
+    Certificate,
+    Certificates,
     ProofLimits,
     certificates_text,
     digest,
     find_difference,
-    is_witness,
     read_certificates,
     read_proofs,
+    verify_certificates,
 )
-from hornbook.queries import MLP, Proved, Unknown, interpretation
-from hornbook.runs import prove_and_repair
+from tests.proof.test_proof import accepted, module, vocabulary_of
 
 RULES = """cough & not_old -> ill
 fever -> ill
@@ -193,7 +195,7 @@ def test_witness_holds_exactly_if_it_is_an_accepted_input_that_breaks_the_rule(v
         breaking = accepted(prover, violation(rule))
         contradiction = interpretation(vocabulary, {0, 2})
         for witness in [*every, contradiction]:
-            assert is_witness(prover, rule, witness) == (witness in breaking), witness
+            assert prover.is_witness(rule, witness) == (witness in breaking), witness
             told.add(witness in breaking)
     assert told == {True, False}
 
