@@ -14,7 +14,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import lru_cache
 from operator import attrgetter
 from types import NoneType, UnionType
@@ -227,7 +227,8 @@ def _write_fields(cls: Any, converter: Converter) -> Callable[[Any], dict[str, A
 
 def _defaults(cls: Any) -> dict[str, Any]:
     """The defaults of the fields that are left out where they have them."""
-    return {field.name: field.default for field in fields(cls) if cls in _WITHOUT_DEFAULTS and field.repr}
+    own = fields(cls) if cls in _WITHOUT_DEFAULTS else ()
+    return {field.name: field.default for field in own if field.repr and field.default is not MISSING}
 
 
 def _written_fields(cls: Any) -> list[str]:

@@ -298,7 +298,7 @@ class ChangeFinder:
             prover = make(self.subject.predictor, Domain.of(table))
         except HornbookError:
             return None
-        return prover if len(prover.reading.contests) == len(self.classes) else None
+        return prover if prover.classes == len(self.classes) else None
 
     def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
         """Choose a prover whose domain holds the row."""

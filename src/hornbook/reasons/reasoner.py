@@ -225,7 +225,7 @@ class Reasoner:
 
     def _make_prover(self, domain: Domain) -> ColumnProver:
         prover = make(self.subject.predictor, domain)
-        if len(prover.reading.contests) != len(self.classes):
+        if prover.classes != len(self.classes):
             raise HornbookError("the prover tells another number of classes apart than the model has")
         return prover
 
