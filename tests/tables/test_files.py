@@ -182,3 +182,52 @@ def test_read_table_samples_with_the_same_options(tmp_path: Path, options: dict[
     path.write_text("\ufeffage;stage of  disease\n40; I \n-9;?\n61,5;II\n", "utf-8")
     sample, whole = read_table(path, max_rows=10, **options), read_table(path, **options)
     pd.testing.assert_frame_equal(sample.frame, whole.frame)
+
+
+def test_read_table_reads_folders_patterns_and_queries(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [40, 50, 61], "ward": ["a", None, "b"]})
+    for folder, write in (("c", frame.to_csv), ("p", frame.to_parquet), ("j", frame.to_json)):
+        (tmp_path / folder / "deep").mkdir(parents=True)
+        options: dict[str, Any] = {"orient": "records"} if folder == "j" else {"index": False}
+        suffix = {"c": "csv", "p": "parquet", "j": "json"}[folder]
+        for name in (f"1.{suffix}", f"deep/2.{suffix}"):
+            write(tmp_path / folder / name, **options)
+        for source in (tmp_path / folder, f"{tmp_path}/{folder}/**/*.{suffix}"):
+            table = read_table(source)
+            assert same_values(table.frame, pd.concat([frame, frame], ignore_index=True))
+    query = f"SELECT ward, max(age) AS age FROM '{tmp_path}/p/**/*.parquet' GROUP BY ward ORDER BY age;"
+    assert read_table(query).frame["age"].tolist() == [40, 50, 61]
+    (tmp_path / "c/3.csv").write_text("age,room\n1,2\n")
+    with pytest.raises(HornbookError, match=r"c: 3.csv and the first file have different columns"):
+        read_table(tmp_path / "c")
+    (tmp_path / "c/3.csv").rename(tmp_path / "p/3.csv")
+    with pytest.raises(HornbookError, match="p: there are files of several kinds: csv, parquet"):
+        read_table(tmp_path / "p")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT nothing FROM range(3)", "nothing"),
+        ("SELECT * FROM 'nowhere.parquet'", "No files found"),
+        ("SELECT 1 AS a; DROP TABLE b", "syntax error"),
+        ("SELECT * FROM range(3) WHERE range > 5", "1 columns and 0 rows"),
+    ],
+)
+def test_read_table_refuses_bad_queries_in_one_line(query: str, message: str) -> None:
+    with pytest.raises(HornbookError, match=message) as error:
+        read_table(query)
+    assert "\n" not in str(error.value)
+
+
+def test_read_table_counts_what_it_takes_for_missing_among_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("age,word\n40,a\nn/a,-\nN/A,b\n-,.\n.,c\nNULL,d\n61.5,e\n?,f\n")
+    table = read_table(path)
+    assert table.kinds == {"age": "quantitative", "word": "categorical"}
+    assert table.frame["age"].isna().tolist() == [False, *[True] * 5, False, True]
+    assert table.frame["word"].tolist()[1:4] == ["-", "b", "."]
+    words = "taken for missing values: 1 × '-', 1 × '.', 1 × 'N/A', 1 × 'NULL', 1 × 'n/a'"
+    assert table.notes == (f"column 'age' holds numbers; {words}",)
+    assert read_table(pd.read_csv(path, dtype=str, keep_default_na=False)).notes == table.notes
+    assert read_table(path, missing=["?"]).kinds["age"] == "categorical"

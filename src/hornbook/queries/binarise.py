@@ -26,15 +26,14 @@ from hornbook.queries.bins import (
     make_intervals,
     to_object,
 )
+from hornbook.tables.frames import as_frame, refuse_infinity
 from hornbook.tables.table import (
     KINDS,
     Kind,
     Table,
     are_truths,
-    as_frame,
     infer_kind,
     known_values,
-    refuse_infinity,
     sorted_levels,
 )
 

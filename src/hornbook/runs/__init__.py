@@ -27,6 +27,7 @@ from hornbook.runs.inputs import (
     read_row_file,
     read_table_file,
     read_test_rows,
+    remark_on,
 )
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
 from hornbook.runs.proving import prove_lines, refuse_unprovable, refuse_unprovable_form
@@ -66,6 +67,7 @@ __all__ = [
     "read_test_rows",
     "refuse_unprovable",
     "refuse_unprovable_form",
+    "remark_on",
     "result_files",
     "save_diff",
     "save_extraction",

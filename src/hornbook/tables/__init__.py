@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         replace_columns,
     )
     from hornbook.tables.reading import read_new_parts, read_new_rows
+    from hornbook.tables.sources import is_query, is_source, name_source
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
         Kind,
@@ -41,8 +42,11 @@ __all__ = [
     "count_shared_rows",
     "fit_columns",
     "infer_kind",
+    "is_query",
+    "is_source",
     "load_dataset",
     "name_columns",
+    "name_source",
     "note_units",
     "number_units",
     "read_frame",
@@ -73,6 +77,7 @@ __getattr__ = load_lazily(
             "replace_columns",
         ],
         "reading": ["read_new_parts", "read_new_rows"],
+        "sources": ["is_query", "is_source", "name_source"],
         "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table", "spell_level"],
         "text_format": ["TextFormat"],

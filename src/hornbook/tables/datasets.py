@@ -15,7 +15,7 @@ from hornbook.lazy import load_lazily
 from hornbook.tables.frames import replace_columns
 from hornbook.tables.table import Table, read_table
 
-from_paper = load_lazily("hornbook.paper", {"hcc": ["load_hcc", "make_synthetic_hcc"]})
+from_paper = load_lazily("hornbook", {"paper": ["load_hcc", "make_synthetic_hcc"]})
 """The door to the paper's patients, who are datasets by name for everyone."""
 
 

@@ -137,7 +137,7 @@ def read_texts(
     Columns of other values stay as they are, as do numbers among words.
     """
     frame = frame.set_axis(check_names(list(frame.columns)), axis=1)
-    texts = {name: cells for name in frame if (cells := _list_texts(frame[name])) is not None}
+    texts = {str(name): cells for name, column in frame.items() if (cells := _list_texts(column)) is not None}
     if not texts:
         return frame, ()
     with connect() as connection:

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 from hornbook.errors import HornbookError
@@ -98,9 +98,14 @@ def is_query(source: object) -> bool:
     return isinstance(source, str) and re.match(r"\s*(select|with|from)\s", source, re.IGNORECASE) is not None
 
 
+def is_source(source: str) -> bool:
+    """Whether there is something to read: a file, a folder, files that a pattern names, or a query."""
+    return is_query(source) or os.path.exists(source) or bool(glob.glob(source, recursive=True))
+
+
 def name_source(source: str | Path) -> str:
     """The name of a source: that of a file or folder, or the query."""
-    return source if isinstance(source, str) and is_query(source) else Path(source).name
+    return shorten(str(source)) if is_query(source) else Path(source).name
 
 
 def shorten(text: str) -> str:
@@ -110,12 +115,22 @@ def shorten(text: str) -> str:
 
 
 @contextmanager
+def _make_folder() -> Iterator[Path]:
+    """A temporary folder; unlike Python's own it may also go with a generator that is not read to its end."""
+    folder = mkdtemp(prefix="hornbook-")
+    try:
+        yield Path(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def connect() -> Iterator[Any]:
     """Start DuckDB on one thread, so that rows keep their order; it installs and leaves nothing."""
-    with TemporaryDirectory(prefix="hornbook-") as folder:
+    with _make_folder() as folder:
         settings = {
             "threads": 1,
-            "temp_directory": folder,
+            "temp_directory": str(folder),
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
@@ -134,15 +149,15 @@ def open_source(
     `asked` is what is known about the format of texts, `names` are their columns if they have no header.
     """
     files = [] if is_query(source) else list_files(str(source))
-    with _name_errors(source), TemporaryDirectory(prefix="hornbook-") as folder, connect() as connection:
+    with _name_errors(source), _make_folder() as folder, connect() as connection:
         before = _stamp(files)
-        plain = [_decompress(path, Path(folder)) for path in files]
+        plain = [_decompress(path, folder) for path in files]
         kinds = {_find_kind(path, given) for path, given in zip(plain, files, strict=True)}
         if len(kinds) > 1:
             raise HornbookError(f"there are files of several kinds: {', '.join(sorted(kinds))}")
         try:
             if "csv" in kinds:
-                yield _read_texts(connection, plain, Path(folder), asked, names)
+                yield _read_texts(connection, plain, folder, asked, names)
             else:
                 if asked != TextFormat():
                     raise HornbookError(f"what is no text has no {asked.describe()}; leave that out")
