@@ -15,8 +15,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.code_book import EMPTY_BOOK
 from hornbook.conditions import Category, Threshold
 from hornbook.errors import HornbookError
+from hornbook.extraction import read_given_row
 from hornbook.models import as_predictor
 from hornbook.proof import Domain, Interval
 from tests.shared.column_zoo import bind_prover
@@ -70,6 +72,18 @@ def test_rows_of_a_domain_are_written_as_the_table_has_them(form):
     )
     drawn = domain.draw([domain.ranges], list(table), 60, np.random.default_rng(0))
     assert (drawn.dtypes == table.dtypes).all() and domain.contains(drawn).all()
+
+
+@pytest.mark.parametrize("form", [*NUMERIC_FORMS, *WORD_FORMS])
+def test_a_row_of_a_table_is_read_as_the_table_has_it(form):
+    frame, _ = draw_table(has_words=form in WORD_FORMS)
+    table = {**NUMERIC_FORMS, **WORD_FORMS}[form](frame)
+    for at in np.flatnonzero(table.notna().any(axis=1))[:40]:
+        row = table.iloc[[at]].reset_index(drop=True)
+        for asked in (row, row.iloc[0]):
+            read = read_given_row(asked, table, EMPTY_BOOK)
+            pd.testing.assert_frame_equal(read, row)
+            assert all(type(read[name].iloc[0]) is type(row[name].iloc[0]) for name in table)
 
 
 def test_none_is_a_level_of_its_own_and_no_imputer_fills_it_in():
