@@ -94,7 +94,7 @@ class CounterexampleFinder:
         own = self.conditions.row
         return pd.DataFrame(
             {
-                name: rows[name].array if name in rows else own[name].array.take(np.zeros(len(rows), np.intp))
+                name: rows[name] if name in rows else own[name].iloc[[0] * len(rows)].set_axis(rows.index)
                 for name in own.columns
             }
         )
@@ -132,7 +132,7 @@ class CounterexampleFinder:
             source = numbers
             if name in self.conditions.columns:
                 source = np.where(own[:, self.conditions.columns.index(name)], len(values) - 1, numbers)
-            mixed[name] = values[name].array.take(source)
+            mixed[name] = values[name].iloc[source].reset_index(drop=True)
         return pd.DataFrame(mixed)
 
 
