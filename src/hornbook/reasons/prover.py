@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,9 @@ from hornbook.logic import Bools
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.reasons.row_conditions import Body, Codes, RowConditions
 from hornbook.reasons.search import PREFERENCE, ReasonSampler
-from hornbook.reasons.sufficient_reason import ReasonLevel
+
+ReasonLevel: TypeAlias = Literal["sampled", "proved", "minimal"]
+"""The certainty of a reason: by samples, for every row of a domain, or so that no condition can go."""
 
 DRAWN_ROWS = 512
 """Rows of each kind that are drawn in search of counterexamples: samples, random ones, and corners."""
