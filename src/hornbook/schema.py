@@ -326,7 +326,7 @@ def _read_member(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
 
     def read(value: Any, declared: Any) -> Any:
         members = get_args(kind) or _list_subclasses(kind)
-        classes = [member for member in members if _has_fields(member)]
+        classes: list[Any] = [member for member in members if _has_fields(member)]
         if not isinstance(value, dict) or not classes:
             if type(value) not in members:
                 raise TypeError
