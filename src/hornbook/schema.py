@@ -14,8 +14,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -227,7 +227,8 @@ def _write_fields(cls: Any, converter: Converter) -> Callable[[Any], dict[str, A
 
 def _defaults(cls: Any) -> dict[str, Any]:
     """The defaults of the fields that are left out where they have them."""
-    return {field.name: field.default for field in fields(cls) if cls in _WITHOUT_DEFAULTS and field.repr}
+    own = fields(cls) if cls in _WITHOUT_DEFAULTS else ()
+    return {field.name: field.default for field in own if field.repr and field.default is not MISSING}
 
 
 def _written_fields(cls: Any) -> list[str]:
@@ -239,6 +240,7 @@ def _tag(cls: Any) -> str | None:
     return next((name for name in TAGS if isinstance(getattr(cls, name, None), str)), None)
 
 
+@cache
 def _list_tags(cls: Any) -> tuple[str, ...]:
     """What a class says it is: the value of its tag, or those that a field of this name may have."""
     tag = str(_tag(cls))
@@ -324,7 +326,7 @@ def _read_member(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
 
     def read(value: Any, declared: Any) -> Any:
         members = get_args(kind) or _list_subclasses(kind)
-        classes = [member for member in members if _has_fields(member)]
+        classes: list[Any] = [member for member in members if _has_fields(member)]
         if not isinstance(value, dict) or not classes:
             if type(value) not in members:
                 raise TypeError

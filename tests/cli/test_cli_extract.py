@@ -86,6 +86,25 @@ def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder,
         assert refused.returncode == 2 and message in refused.stderr.splitlines()[-1]
 
 
+def test_commands_read_patterns_and_queries_in_place_of_a_file(hornbook, folder, tmp_path, monkeypatch):
+    """A table in several files, or chosen by a query, is the same table, also when the run is read again."""
+    monkeypatch.chdir(tmp_path)
+    plain = pd.read_csv(folder / "patients.csv")
+    plain[:70].to_parquet("visits-1.parquet", index=False)
+    plain[70:].to_parquet("visits-2.parquet", index=False)
+    for source in ("visits-*.parquet", "SELECT * FROM 'visits-*.parquet'"):
+        run = tmp_path / f"run{len(source)}"
+        done = hornbook("extract", source, "--target", "ill", "--train", "-o", run, *SMALL)
+        assert (done.returncode, done.stderr) == (0, "")
+        data = json.loads((run / "config.json").read_text())["data"]
+        assert data["sha256"] == read_table(folder / "patients.csv").checksum()
+        assert hornbook("compare", run, "--samples", 200).returncode == 0
+        predicted = [hornbook("predict", run, each).stdout for each in (source, folder / "patients.csv")]
+        assert predicted[0] == predicted[1] and predicted[0]
+    refused = hornbook("extract", "SELECT height FROM 'visits-1.parquet'", "--target", "ill", "--train")
+    assert is_one_line(refused) and "height" in refused.stderr
+
+
 def test_extract_refuses_a_name_of_thousands_of_letters(hornbook):
     done = hornbook("extract", "a" * 5000, "--target", "a", "--train")
     assert is_one_line(done) and "there is no file or dataset 'aaa" in done.stderr and len(done.stderr) < 300

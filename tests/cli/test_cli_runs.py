@@ -21,7 +21,7 @@ from hornbook.cli import app
 from hornbook.exports import write_pmml, write_source
 from hornbook.logic import HornTheory
 from hornbook.runs import Run, load, save_extraction
-from hornbook.tables import files
+from hornbook.tables import reading
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -192,8 +192,8 @@ def test_predict_decides_rows_as_the_explanation_does(hornbook, runs, tmp_path, 
 def test_predict_in_parts_prints_what_it_prints_of_the_whole(hornbook, runs, tmp_path, monkeypatch):
     rng = np.random.default_rng(1)
     names = ("sepal_length", "sepal_width", "petal_length", "petal_width")
-    frame = pd.DataFrame({name: rng.uniform(0, 8, 13).round(1) for name in names}).mask(
-        rng.random((13, 4)) < 0.3
+    frame = pd.DataFrame({name: rng.uniform(0, 8, 2500).round(1) for name in names}).mask(
+        rng.random((2500, 4)) < 0.3
     )
     frame.to_csv(tmp_path / "new.csv", index=False)
     frame.to_parquet(tmp_path / "new.parquet")
@@ -202,12 +202,12 @@ def test_predict_in_parts_prints_what_it_prints_of_the_whole(hornbook, runs, tmp
         for file, *options in (["new.csv"], ["new.csv", "--json"], ["new.parquet"])
     ]
     whole = [hornbook(*each) for each in asked]
-    monkeypatch.setattr(files, "ROWS_PER_PART", 5)
+    monkeypatch.setattr(reading, "VECTORS_PER_PART", 1)
     assert [hornbook(*each) for each in asked] == whole and whole[0].stdout == whole[2].stdout
-    frame.astype(object).fillna("").assign(petal_width=["1"] * 12 + ["wide"]).to_csv(
+    frame.astype(object).fillna("").assign(petal_width=["1"] * 2499 + ["wide"]).to_csv(
         tmp_path / "new.csv", index=False
     )
-    assert "row 13: column 'petal_width' is never 'wide'" in hornbook(*asked[0]).stderr
+    assert "row 2500: column 'petal_width' is never 'wide'" in hornbook(*asked[0]).stderr
 
 
 def test_predict_takes_a_column_without_any_value(hornbook, runs, tmp_path):

@@ -23,7 +23,7 @@ from onnx import TensorProto, helper
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import Encoding, as_predictor
+from hornbook.models import Encoding, as_predictor, find_predictor
 from hornbook.testing import assert_refuses
 
 SIZE = 200
@@ -99,13 +99,20 @@ def test_as_predictor_native_models_get_nan_unless_told_otherwise():
     assert not BUILDERS["logistic"]().encoding.native
 
 
-def test_as_predictor_xgboost_keeps_its_own_idea_of_missing():
+def test_xgboost_takes_nan_for_missing_beside_a_marker_of_its_own():
     import xgboost
 
     inputs, labels = examples()
     model = xgboost.XGBClassifier(n_estimators=2, n_jobs=1, missing=-1.0)
-    predictor = as_predictor(model.fit(np.nan_to_num(inputs, nan=-1), labels))
-    assert predictor.encoding == Encoding(unknown=-1)
+    model.fit(np.nan_to_num(inputs, nan=-1), labels)
+    predictor = as_predictor(model)
+    assert predictor.encoding == Encoding(unknown=np.nan)
+    probability = model.predict_proba(np.nan_to_num(inputs, nan=-1))[:, 1]
+    np.testing.assert_array_equal(predictor.score_rows(inputs), probability)
+    ages = pd.DataFrame({"age": np.arange(20.0, 80.0)})
+    marked = xgboost.XGBClassifier(n_estimators=2, n_jobs=1, missing=-1.0).fit(ages, ages.age > 50)
+    predictor, _ = find_predictor(marked, ages)
+    assert predictor.classify_rows(predictor.read(ages)).tolist() == marked.predict(ages).tolist()
 
 
 def test_as_predictor_boosters_and_their_classifiers_agree():

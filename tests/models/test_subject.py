@@ -57,6 +57,14 @@ def test_a_model_of_many_classes_is_asked_once_about_each_row(classes):
     assert asked_again == len(subject.teacher.frame)  # to notice answers that change
 
 
+def test_binding_other_rows_asks_the_model_nothing():
+    model = Bands(3)
+    subject = Subject.bind(model, ROWS, hold_out=False)
+    before = dict(model.asked)
+    assert len(subject.hold_out().held_out) == 30 and len(subject.with_test_rows(ROWS[:9]).held_out) == 9
+    assert model.asked == before
+
+
 @given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
 def test_rows_are_held_out_once_and_all_others_are_the_teachers(seed, hold_out, grouped):
     groups = np.arange(150) // 3 if grouped else None

@@ -253,13 +253,15 @@ def test_judge_claims_both_sides_with_a_reason(metrics):
     changed = json.loads(json.dumps(metrics))
     results = changed["experiments"]["paper"]
     share = results["evaluation"]["shares"]["mixed"]["lrn_star_nn"]
-    for low, median, high, verdict in (
-        (0.001, 0.004, 0.02, "better"),
-        (0.001, 0.004, 0.06, "as published"),
-        (0.05, 0.053, 0.054, "as published"),
-        (0.2, 0.3, 0.4, "worse"),
+    for runs, verdict in (
+        ((0.001, 0.004, 0.02), "better"),
+        ((0.001, 0.004, 0.06), "better"),
+        ((0.001, 0.03, 0.3), "as published"),
+        ((0.05, 0.053, 0.054), "as published"),
+        ((0.2, 0.3, 0.4), "worse"),
     ):
-        share.update(least=low, estimate=median, most=high)
+        low, _, high = runs
+        share["runs"] = [{"estimate": each} for each in runs]
         found = judge_as(changed)["h_nn", "paper"]
         assert found.verdict == verdict and found.published == "5.80 %"
         assert f"{100 * low:.2f} % to {100 * high:.2f} %" in found.reason

@@ -1,26 +1,30 @@
 """The scan of open choices: what it varies, what it combines, and that it can be resumed."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from tiny_reproduction import ONCE
 
 from hornbook.paper import PAPER_PROTOCOL, SCALES, scan_choices
 from hornbook.paper.claims import describe_scan
 from hornbook.paper.protocol import Protocol
-from hornbook.paper.scan import LEVELS, PUBLISHED, ScanPlan, measure_distance, name_level
+from hornbook.paper.scan import LEVELS, PUBLISHED, SCAN, ScanPlan, measure_distance, name_level
 from hornbook.tables import read_table
 
 PLAN = ScanPlan(
     levels=({"hard_share": 0.1}, {"line_7": "append"}, {"open_unknown": 0.5}),
-    seeds=1,
     rounds=2,
     partners=1,
-    queries=3,
-    labels=200,
-    fresh=20,
-    evaluation=1000,
+    scale=replace(
+        ONCE,
+        selection=SCAN.selection,
+        tree=ONCE.hard_tree,
+        sweep=None,
+        readers=("lrn_star", "tree"),
+    ),
 )
 pytestmark = pytest.mark.slow
 

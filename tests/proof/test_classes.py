@@ -23,8 +23,9 @@ from hornbook.conditions import Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import train_pipeline
-from hornbook.proof import Domain, prove_explanation
+from hornbook.proof import Domain
 from hornbook.proof.wall import Wall
+from hornbook.runs.proving import prove_explanation
 from tests.shared.column_zoo import bind_prover
 
 CUTS = {"x": [-0.5, 0.25, 0.45, 1.0], "n": [0.5, 1.0, 1.5]}
@@ -138,7 +139,7 @@ def test_lines_and_claims_about_three_classes_are_proved():
     high = float(model.tree_.threshold.max())
     body = (Threshold("x", 0.95, above=False),)
     rules = RuleSet(("a", "b", "c"), (ConditionRule(body, 0), ConditionRule((Threshold("x", 2.5),), 2)), 1)
-    verdicts = prove_explanation(rules, model, Domain.of(rows))
+    verdicts = prove_explanation(rules, bind_prover(model, Domain.of(rows)))
     assert [verdict.status for verdict in verdicts] == ["proved", "proved", "refuted"]
     witness = verdicts[2].witness
     assert high < witness.x[0] <= 2.5 and model.predict(witness)[0] == "c"

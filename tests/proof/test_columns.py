@@ -27,8 +27,9 @@ from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, DecisionTree, RuleSet, Split
 from hornbook.models import as_predictor
-from hornbook.proof import Domain, Interval, prove_explanation
+from hornbook.proof import Domain, Interval
 from hornbook.proof.ensembles import single_cut
+from hornbook.runs.proving import prove_explanation
 from tests.shared.column_zoo import bind_prover
 
 
@@ -293,9 +294,9 @@ def test_prove_explanation_gives_every_line_with_a_class_a_verdict():
     first, second = Threshold("x", 0.25), Category("n", 2.0)
     tree = DecisionTree(("no", "yes"), Split(first, Split(second, 0, 1), 0))
     rules = RuleSet(("no", "yes"), (ConditionRule((first, second), 0), ConditionRule((first,), 1)), 0)
-    verdicts = prove_explanation(tree, model, Domain.of(rows))
+    verdicts = prove_explanation(tree, bind_prover(model, Domain.of(rows)))
     assert [verdict is not None for verdict in verdicts] == [bool(line.outcome) for line in tree.lines()]
-    proved = prove_explanation(rules, model, Domain.of(rows))
+    proved = prove_explanation(rules, bind_prover(model, Domain.of(rows)))
     assert [each.status for each in proved] == [each.status for each in verdicts if each is not None]
     for explanation, several in ((tree, verdicts), (rules, proved)):
         for verdict in several:
@@ -316,7 +317,7 @@ def test_an_explanation_that_is_the_model_is_proved_line_by_line():
         )
         return Split(condition, read(fitted.children_left[node]), read(fitted.children_right[node]))
 
-    verdicts = prove_explanation(DecisionTree(("no", "yes"), read(0)), model, Domain.of(rows))
+    verdicts = prove_explanation(DecisionTree(("no", "yes"), read(0)), bind_prover(model, Domain.of(rows)))
     assert {each.status for each in verdicts if each is not None} == {"proved"}
 
 

@@ -8,6 +8,7 @@ import pytest
 from column_zoo import NUMERIC_FORMS, WORD_FORMS, draw_table, examine, examine_close
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -15,8 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import hornbook as hb
+from hornbook.code_book import EMPTY_BOOK
 from hornbook.conditions import Category, Threshold
 from hornbook.errors import HornbookError
+from hornbook.extraction import read_given_row
 from hornbook.models import as_predictor
 from hornbook.proof import Domain, Interval
 from tests.shared.column_zoo import bind_prover
@@ -70,6 +74,41 @@ def test_rows_of_a_domain_are_written_as_the_table_has_them(form):
     )
     drawn = domain.draw([domain.ranges], list(table), 60, np.random.default_rng(0))
     assert (drawn.dtypes == table.dtypes).all() and domain.contains(drawn).all()
+
+
+@pytest.mark.parametrize("form", [*NUMERIC_FORMS, *WORD_FORMS])
+def test_a_row_of_a_table_is_read_as_the_table_has_it(form):
+    frame, _ = draw_table(has_words=form in WORD_FORMS)
+    table = {**NUMERIC_FORMS, **WORD_FORMS}[form](frame)
+    for at in np.flatnonzero(table.notna().any(axis=1))[:40]:
+        row = table.iloc[[at]].reset_index(drop=True)
+        for asked in (row, row.iloc[0]):
+            read = read_given_row(asked, table, EMPTY_BOOK)
+            pd.testing.assert_frame_equal(read, row)
+            assert all(type(read[name].iloc[0]) is type(row[name].iloc[0]) for name in table)
+
+
+def test_a_model_is_asked_in_the_types_of_the_table_whatever_it_is_asked_for():
+    colours = np.array(["red", "blue", None, "green"] * 30, dtype=object)
+    rows = pd.DataFrame({"colour": pd.Series(colours, dtype=object), "x": np.arange(120.0, dtype=np.float32)})
+    encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
+    model = make_pipeline(encoder, DecisionTreeClassifier(max_depth=4, random_state=0))
+    model.fit(rows, rows.colour.isna() | (rows.x > 90))
+    asked = []
+
+    def decide(frame):
+        asked.append(frame)
+        return model.predict(frame)
+
+    recorded, read = hb.Explainer(decide, rows), hb.Explainer(model, rows)
+    recorded.extract(n_samples=200)
+    for row, kept in ((rows.iloc[[2]], True), (rows.iloc[[3]], False)):
+        assert (recorded.why(row).outcome == "label") == kept
+        (reason,) = read.why(row).reasons
+        assert reason.level == "minimal" and any(each.column == "colour" for each in reason.conditions)
+    recorded.check("colour is missing -> label\nmore x never lowers label", samples=200)
+    assert all((frame.dtypes == rows.dtypes).all() for frame in asked)
+    assert all(value is None or isinstance(value, str) for frame in asked for value in frame.colour)
 
 
 def test_none_is_a_level_of_its_own_and_no_imputer_fills_it_in():

@@ -21,7 +21,8 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import as_predictor
 from hornbook.models.training import train_pipeline
-from hornbook.proof import Domain, Interval, prove_explanation
+from hornbook.proof import Domain, Interval
+from hornbook.runs.proving import prove_explanation
 from tests.shared.column_zoo import bind_prover
 
 COLOURS = ["blue", "green", "red", "white"]
@@ -236,9 +237,14 @@ def test_a_rule_about_words_is_proved_line_by_line():
     model = make_pipeline(before, LogisticRegression()).fit(rows, ["yes", "yes", "no", "no"])
     rules = RuleSet(("no", "yes"), (ConditionRule((Category("sex", "f"),), 1),), 0)
     model[-1].coef_, model[-1].intercept_ = np.array([[9, -9, 0.05]]), np.array([-2.25])
-    assert [each.status for each in prove_explanation(rules, model, Domain.of(rows))] == ["proved"] * 2
+    assert [each.status for each in prove_explanation(rules, bind_prover(model, Domain.of(rows)))] == [
+        "proved"
+    ] * 2
     model[-1].coef_ = np.array([[1, -9, 0.05]])
-    assert [each.status for each in prove_explanation(rules, model, Domain.of(rows))] == ["refuted", "proved"]
+    assert [each.status for each in prove_explanation(rules, bind_prover(model, Domain.of(rows)))] == [
+        "refuted",
+        "proved",
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

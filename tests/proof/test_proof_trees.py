@@ -11,10 +11,10 @@ from test_proof import accepted, states_of, vocabulary_of
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Rule, Vocabulary
 from hornbook.models import Predictor, as_predictor
-from hornbook.proof import Certificates, Prover, prove_rules, repair_rule, shrink_rule, verify_certificates
-from hornbook.proof.certificate import read_certificates
+from hornbook.proof import Prover, repair_rule, shrink_rule
 from hornbook.proof.prover import read_sides
 from hornbook.queries import interpretation
+from hornbook.runs.certificates import Certificates, prove_rules, read_certificates, verify_certificates
 
 MODELS = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),

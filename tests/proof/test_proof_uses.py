@@ -12,17 +12,16 @@ from hornbook.cli import main
 from hornbook.deadline import Deadline
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
-from hornbook.proof import (
-    Certificates,
-    Prover,
-    prove_rules,
-    repair_rule,
-    shrink_rule,
-    verify_certificates,
-)
-from hornbook.proof.certificate import PROOFS_FILE, read_certificates
+from hornbook.proof import Prover, repair_rule, shrink_rule
 from hornbook.queries import interpretation
 from hornbook.runs import prove_and_repair, start_run
+from hornbook.runs.certificates import (
+    PROOFS_FILE,
+    Certificates,
+    prove_rules,
+    read_certificates,
+    verify_certificates,
+)
 
 
 def judge(seed, size=5, encoding="half", **options):
@@ -148,7 +147,7 @@ def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
         return prover.questions, path.read_bytes()
 
     alone, wanted = run(tmp_path / "alone.json", 10**6)
-    refuted = [entry for entry in json.loads(wanted)["proofs"] if entry["verdict"] == "refuted"]
+    refuted = [entry for entry in json.loads(wanted)["proofs"] if entry["verdict"]["status"] == "refuted"]
     assert len(refuted) > 1 and all(entry["repair"] for entry in refuted)
     for patience in (0, 2, 5, alone - 1):
         path = tmp_path / f"{patience}.json"
@@ -224,8 +223,9 @@ def test_check_proves_and_refutes(hornbook, folder):
     assert out.splitlines()[1].startswith("broken  cough → ill") and "refuted by local search" in out
     code, out, _ = hornbook(*arguments, "--json")
     first, second = json.loads(out)["rules"]
-    assert first["guarantee"] == "proved" and first["margin"] > 0 and first["witness"] is None
-    assert second["holds"] is False and "cough" in second["witness"]["true"]
+    proof = first["guarantee"]
+    assert proof["kind"] == "proved" and proof["margin"] > 0 and first["witness"] is None
+    assert second["broken"] is True and "cough" in second["witness"]["true"]
 
 
 def test_what_cannot_be_proved_is_one_line(hornbook, folder):

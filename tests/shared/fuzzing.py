@@ -194,11 +194,8 @@ def _make_western_csv(rng: np.random.Generator) -> bytes:
     return make_table(rng).to_csv(index=False, sep=";", decimal=",").encode("cp1252")
 
 
-def _make_arff(rng: np.random.Generator) -> bytes:
-    frame = make_table(rng).astype(object).fillna("?")
-    names = "\n".join(f"@attribute 'column {number}' numeric" for number in range(frame.shape[1]))
-    rows = "\n".join(",".join(repr(str(cell)) for cell in row) for row in frame.to_numpy(object).tolist())
-    return f"% a comment\n@relation made\n{names}\n@data\n{rows}\n".encode()
+def _make_json(rng: np.random.Generator) -> bytes:
+    return make_table(rng).to_json(orient="records", lines=True).encode()
 
 
 def _make_parquet(rng: np.random.Generator) -> bytes:
@@ -238,7 +235,7 @@ TABLE_FORMATS = {
     "gzip": FileFormat("table.csv.gz", lambda rng: gzip.compress(_make_csv(rng), mtime=0), read_table),
     "inside-gzip": FileFormat("inside.csv.gz", _make_csv, _read_sample, gzip.compress),
     "zstd": FileFormat("table.csv.zst", _make_zstd, read_table),
-    "arff": FileFormat("table.arff", _make_arff, read_table),
+    "json": FileFormat("table.jsonl", _make_json, read_table),
     "parquet": FileFormat("table.parquet", _make_parquet, read_table),
     "parquet-sample": FileFormat("sample.parquet", _make_parquet, _read_sample),
     "hcc-archive": FileFormat("hcc.zip", _make_archive, load_hcc),

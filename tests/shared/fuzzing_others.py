@@ -24,10 +24,10 @@ from hornbook.code_book import EMPTY_BOOK
 from hornbook.code_book_source import read_code_book
 from hornbook.logic import HornTheory
 from hornbook.models import as_predictor, load_model, train_pipeline
-from hornbook.proof import Certificate, read_certificates
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
+from hornbook.runs.certificates import Certificate, read_certificates
 from hornbook.storage import parse_json, read_text
 
 SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
@@ -208,8 +208,16 @@ def _resume(path: Path) -> object:
 @cache
 def _proofs() -> bytes:
     entries = [
-        {"body": ["a", "b"], "head": "c", "verdict": "proved", "by": "branch and bound", "bound": -0.5},
-        {"body": ["b"], "head": "d", "verdict": "undecided", "by": "nobody", "reason": "time"},
+        {
+            "rule": {"body": ["a", "b"], "head": "c"},
+            "verdict": {"status": "proved", "by": "branch and bound", "bound": -0.5},
+            "repair": None,
+        },
+        {
+            "rule": {"body": ["b"], "head": "d"},
+            "verdict": {"status": "undecided", "by": "nobody", "reason": "time"},
+            "repair": None,
+        },
     ]
     return json.dumps({"model": {}, "asked": {}, "run": None, "proofs": entries}).encode()
 

@@ -215,7 +215,7 @@ def test_what_is_not_the_dataset_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "other.csv"
     for text, message in (
         ("age,sex\n1,2\n", "other.csv is not the HCC dataset: it has 2 columns, not 50"),
-        ("1,2\n3,4\n", "line 1 has 2 values and there are 50 columns"),
+        ("1,2\n3,4\n", "row 1 has 2 values, not 50"),
         (table.frame.rename(columns={"gender": "sex"}).to_csv(index=False), "column 1 is called 'sex', not"),
     ):
         path.write_text(text)

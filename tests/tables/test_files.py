@@ -15,15 +15,7 @@ from hypothesis import strategies as st
 from laws import draw_examples
 
 from hornbook.errors import HornbookError
-from hornbook.tables import TextFormat, files, read_new_parts, read_new_rows, read_table, rows
-
-PART = 7
-
-
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "ROWS_PER_PART", PART)
-
+from hornbook.tables import read_new_parts, read_new_rows, read_table, reading
 
 NUMBERS = st.floats(-1e6, 1e6) | st.integers(-5, 5) | st.sampled_from([0.1, 0.2, 0.3, 1e300, -0.0])
 WORDS = st.sampled_from(["red", "green", "blue", "1", "2.5", "yes", "a, b", 'say "no"', "two\nlines"])
@@ -65,11 +57,6 @@ def write_table(frame: pd.DataFrame, name: str, folder: Path) -> Path:
     return path
 
 
-def read_file(path: Path, max_rows: int | None, seed: int) -> pd.DataFrame:
-    with files.open_parts(path, TextFormat(), None, whole=max_rows is None) as (parts, _):
-        return rows.read_rows(parts, max_rows=max_rows, seed=seed)[0]
-
-
 def same_values(left: pd.DataFrame, right: pd.DataFrame) -> bool:
     return list(left.columns) == list(right.columns) and all(
         (left[name].isna().to_numpy() == right[name].isna().to_numpy()).all()
@@ -98,7 +85,7 @@ def test_read_rows_samples_rows_of_the_whole_in_its_order(
     numbered = frame.assign(row=range(len(frame)))
     path = write_table(numbered, file, tmp_path_factory.mktemp("table"))
     # not by read_table, which refuses a sample with a column of nothing but holes
-    whole, sample = (read_file(path, most, seed) for most in (None, size))
+    whole, sample = (reading.read_rows(path, max_rows=most, seed=seed)[0] for most in (None, size))
     numbers = sample["row"].tolist()
     assert len(numbers) == min(size, len(frame)) and numbers == sorted(set(numbers))
     assert same_values(sample, whole.iloc[numbers])
@@ -109,14 +96,18 @@ def test_read_rows_samples_rows_of_the_whole_in_its_order(
 def test_read_new_parts_are_those_of_the_whole_table(
     tmp_path_factory: pytest.TempPathFactory, frame: pd.DataFrame, file: str
 ) -> None:
-    path = write_table(frame, file, tmp_path_factory.mktemp("table"))
-    whole, whole_format, total = read_new_rows(path)
-    found, text_format = read_new_parts(path)
-    parts = list(found)
-    assert total == len(whole) == len(frame) and text_format == whole_format
-    assert [len(part) for part in parts[:-1]] == [PART] * (len(parts) - 1)
+    most = reading.VECTOR_ROWS
+    long = pd.concat([frame.iloc[:-1]] * (1 + 2 * most // len(frame)) + [frame], ignore_index=True)
+    path = write_table(long, file, tmp_path_factory.mktemp("table"))
+    whole, of_whole = read_new_rows(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "VECTORS_PER_PART", 1)
+        found, of_parts = read_new_parts(path)
+        parts = list(found)
+    assert of_whole == of_parts and of_whole.rows == len(whole) == len(long)
+    assert max(map(len, parts)) <= most and (len(long) <= most or len(parts) > 1)
     joined = pd.concat([part.astype(object) for part in parts])
-    assert same_values(joined, whole) and list(joined.index) == list(range(len(frame)))
+    assert same_values(joined, whole) and list(joined.index) == list(range(len(long)))
 
 
 def test_read_new_parts_refuses_a_file_that_changes_between_its_two_passes(tmp_path: Path) -> None:
@@ -155,28 +146,12 @@ def test_read_table_takes_types_from_the_whole_file(tmp_path: Path) -> None:
     assert sample["age"].dtype == np.float64 and sample["age"].tolist() == [40.0] * 5
 
 
-def test_read_table_keeps_no_more_than_twice_the_sample(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = write_table(pd.DataFrame({"row": range(500)}), "table.csv", tmp_path)
-    most = 0
-    add = rows._Reservoir.add
-
-    def watched(reservoir: Any, part: pd.DataFrame) -> None:
-        nonlocal most
-        add(reservoir, part)
-        most = max(most, sum(map(len, reservoir.parts)))
-
-    monkeypatch.setattr(rows._Reservoir, "add", watched)
-    assert len(read_table(path, max_rows=10).frame) == 10
-    assert most <= 20
-
-
-def test_read_table_samples_frames_and_arff_too(tmp_path: Path) -> None:
+def test_read_table_samples_frames_too(tmp_path: Path) -> None:
     frame = pd.DataFrame({"row": range(100)})
-    path = tmp_path / "table.arff"
-    path.write_text("@attribute row numeric\n@data\n" + "\n".join(map(str, range(100))))
-    samples = [read_table(source, max_rows=9).frame["row"].tolist() for source in (frame, path)]
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    samples = [
+        read_table(source, max_rows=9).frame["row"].tolist() for source in (frame, tmp_path / "table.csv")
+    ]
     assert samples[0] == samples[1] == sorted(set(samples[0])) and len(samples[0]) == 9
 
 
@@ -207,3 +182,52 @@ def test_read_table_samples_with_the_same_options(tmp_path: Path, options: dict[
     path.write_text("\ufeffage;stage of  disease\n40; I \n-9;?\n61,5;II\n", "utf-8")
     sample, whole = read_table(path, max_rows=10, **options), read_table(path, **options)
     pd.testing.assert_frame_equal(sample.frame, whole.frame)
+
+
+def test_read_table_reads_folders_patterns_and_queries(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"age": [40, 50, 61], "ward": ["a", None, "b"]})
+    for folder, write in (("c", frame.to_csv), ("p", frame.to_parquet), ("j", frame.to_json)):
+        (tmp_path / folder / "deep").mkdir(parents=True)
+        options: dict[str, Any] = {"orient": "records"} if folder == "j" else {"index": False}
+        suffix = {"c": "csv", "p": "parquet", "j": "json"}[folder]
+        for name in (f"1.{suffix}", f"deep/2.{suffix}"):
+            write(tmp_path / folder / name, **options)
+        for source in (tmp_path / folder, f"{tmp_path}/{folder}/**/*.{suffix}"):
+            table = read_table(source)
+            assert same_values(table.frame, pd.concat([frame, frame], ignore_index=True))
+    query = f"SELECT ward, max(age) AS age FROM '{tmp_path}/p/**/*.parquet' GROUP BY ward ORDER BY age;"
+    assert read_table(query).frame["age"].tolist() == [40, 50, 61]
+    (tmp_path / "c/3.csv").write_text("age,room\n1,2\n")
+    with pytest.raises(HornbookError, match=r"c: 3.csv and the first file have different columns"):
+        read_table(tmp_path / "c")
+    (tmp_path / "c/3.csv").rename(tmp_path / "p/3.csv")
+    with pytest.raises(HornbookError, match="p: there are files of several kinds: csv, parquet"):
+        read_table(tmp_path / "p")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("SELECT nothing FROM range(3)", "nothing"),
+        ("SELECT * FROM 'nowhere.parquet'", "No files found"),
+        ("SELECT 1 AS a; DROP TABLE b", "syntax error"),
+        ("SELECT * FROM range(3) WHERE range > 5", "1 columns and 0 rows"),
+    ],
+)
+def test_read_table_refuses_bad_queries_in_one_line(query: str, message: str) -> None:
+    with pytest.raises(HornbookError, match=message) as error:
+        read_table(query)
+    assert "\n" not in str(error.value)
+
+
+def test_read_table_counts_what_it_takes_for_missing_among_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("age,word\n40,a\nn/a,-\nN/A,b\n-,.\n.,c\nNULL,d\n61.5,e\n?,f\n")
+    table = read_table(path)
+    assert table.kinds == {"age": "quantitative", "word": "categorical"}
+    assert table.frame["age"].isna().tolist() == [False, *[True] * 5, False, True]
+    assert table.frame["word"].tolist()[1:4] == ["-", "b", "."]
+    words = "taken for missing values: 1 × '-', 1 × '.', 1 × 'N/A', 1 × 'NULL', 1 × 'n/a'"
+    assert table.notes == (f"column 'age' holds numbers; {words}",)
+    assert read_table(pd.read_csv(path, dtype=str, keep_default_na=False)).notes == table.notes
+    assert read_table(path, missing=["?"]).kinds["age"] == "categorical"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,20 +33,6 @@ CSV = """age, stage of disease ,ill,group
 61.5,NA,1,treated
 
 70,III,,control
-"""
-ARFF = """% comment
-@RELATION trial
-@attribute age numeric
-@attribute 'stage of disease' {I, II, III}
-@ATTRIBUTE ill {0,1}
-@attribute group {control,treated}
-
-@DATA
-40,I,0,control
-?,II,1,treated
-% another
-61.5,?,1, 'treated'
-70,III,?,control
 """
 
 
@@ -85,10 +70,11 @@ def test_read_table_delimiters_inside_headings_and_quotes_do_not_mislead(tmp_pat
     assert table.frame["a; b c"].tolist() == ['p, "q"', "r;s"]
 
 
-def test_arff_and_parquet_hold_the_same_table(tmp_path: Path) -> None:
-    parquet = tmp_path / "trial.parquet"
-    FRAME.to_parquet(parquet)
-    for path in (written(tmp_path, "trial.arff", ARFF), parquet):
+def test_parquet_and_json_hold_the_same_table(tmp_path: Path) -> None:
+    FRAME.to_parquet(tmp_path / "trial.parquet")
+    FRAME.to_json(tmp_path / "trial.json", orient="records")
+    FRAME.to_json(tmp_path / "trial.jsonl", orient="records", lines=True)
+    for path in tmp_path.iterdir():
         table = read_table(path)
         assert same_values(table, FRAME)
         assert table.kinds == KINDS
@@ -198,9 +184,9 @@ def test_read_table_label_is_made_of_zero_and_one(
         ("a,b\n1,2\n\n3\n", {}, "line 4 has 1 values and there are 2 columns; is the delimiter ','"),
         ("a,b\n1,2\n3,4,5\n", {}, "line 3 has 3 values"),
         (
-            "a,b\n1," + 200_000 * "x" + "\n",
+            "a,b\n1," + (1 << 25) * "x" + "\n",
             {},
-            "line 2: a value has more than 131,072 characters; is a quote opened",
+            "line 2 has more than 16,777,216 bytes; is a quote opened",
         ),
         ("", {}, "the file is empty; its first line should name the columns"),
         ("a,b\n", {}, "t.csv has 2 columns and 0 rows"),
@@ -227,21 +213,6 @@ def test_read_table_bad_text_is_refused_with_a_reason(
         read_table(written(tmp_path, "t.csv", text), **arguments)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("@relation r\n@attribute a numeric\n", "t.arff: not ARFF: there is no line '@data'"),
-        ("@attribute a\n@data\n1\n", "line 1: expected '@attribute name type'; got '@attribute a'"),
-        ("@attribute a real\n@attribute b real\n@data\n1,2\n3\n", "line 5 has 1 values"),
-        ("@attribute a real\n@data\n{0 1}\n", "line 3: sparse ARFF rows are not read"),
-        ("@attribute a real\n@attribute a real\n@data\n1,2\n", "both called 'a'"),
-    ],
-)
-def test_read_table_bad_arff_is_refused_with_a_reason(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(HornbookError, match=message):
-        read_table(written(tmp_path, "t.arff", text))
-
-
 def test_read_table_file_that_is_absent_or_not_text_is_refused(tmp_path: Path) -> None:
     with pytest.raises(HornbookError, match=r"there is no file '.*nowhere.csv'"):
         read_table(tmp_path / "nowhere.csv")
@@ -254,16 +225,3 @@ def test_read_table_file_that_is_absent_or_not_text_is_refused(tmp_path: Path) -
 def test_read_table_duplicate_columns_of_a_frame_are_refused() -> None:
     with pytest.raises(HornbookError, match="columns 1 and 2 are both called 'a'"):
         read_table(pd.DataFrame([[1, 2]], columns=["a", " a"]))
-
-
-def test_read_table_parquet_without_its_library_names_the_extra(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "t.parquet"
-    FRAME.to_parquet(path)
-    for module in ("pyarrow", "pyarrow.parquet", "fastparquet"):
-        monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(
-        HornbookError, match=r't.parquet: this needs pyarrow: pip install "hornbook\[parquet\]"'
-    ):
-        read_table(path)

@@ -104,6 +104,6 @@ def _meet_values(conditions: Sequence[Condition], values: pd.Series[Any], column
 def _replace_values(values: pd.Series[Any], where: Bools, others: pd.Series[Any]) -> pd.Series[Any]:
     """The values with others in some places, in the column's own type where that can be."""
     other = others.set_axis(values.index)
-    if others.isna().all():
+    if values.dtype != object and others.isna().all():
         return values.mask(where)
     return values.mask(where, other)

@@ -226,7 +226,7 @@ class ClaimChecker:
     def _complete(self, witness: pd.DataFrame) -> pd.DataFrame:
         """A witness with all columns of the table; those that the model does not read are a row's."""
         first = self.teacher.frame.head(1).reset_index(drop=True)
-        return replace_columns(first, {name: witness[name].array for name in witness})
+        return replace_columns(first, {name: witness[name].set_axis(first.index) for name in witness})
 
     def breaks_rule(self, claim: RuleClaim, rows: pd.DataFrame) -> Bools:
         """Which rows meet the body and get another class than the outcome."""

@@ -141,7 +141,9 @@ def restore_values(
 
     def vary(number: int, columns: list[str]) -> pd.DataFrame:
         row = rows[number]
-        restored = {name: row[name].array for name in changed[number] if name not in columns}
+        restored = {
+            name: row[name].set_axis(witness.index) for name in changed[number] if name not in columns
+        }
         return replace_columns(witness, restored)
 
     def keeps(lists: list[tuple[int, list[str]]]) -> Bools:

@@ -48,7 +48,7 @@ def check(
         typer.Argument(help="The claims to check, one a line; rules over variables for a judge."),
     ],
     model: Annotated[str, typer.Option(help="The model file, such as model.onnx, or its URL.")],
-    data: Annotated[Path, typer.Option(help="The table whose columns the model reads.")],
+    data: Annotated[str, typer.Option(help="The table whose columns the model reads.")],
     target: Annotated[
         str | None,
         typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),

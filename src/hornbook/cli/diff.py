@@ -27,8 +27,8 @@ from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
-    from hornbook.code_book import CodeBook
     from hornbook.diff import ModelDiff
+    from hornbook.models import Subject
     from hornbook.runs import TargetTable
 
 UNNAMED_TARGET = "label"
@@ -92,17 +92,21 @@ def diff(
       hornbook diff --model model.onnx --data labelled.csv --target survives
 
     """
-    from hornbook.code_book_source import read_code_book
     from hornbook.diff import diff as compare
     from hornbook.models import limit_model_seconds
-    from hornbook.runs import NewRun, describe_code_book
+    from hornbook.runs import NewRun, describe_code_book, load_target_table
     from hornbook.schema import write_object
 
     context.with_resource(limit_model_seconds(model_seconds))
     for source in (old, new, other, model) if proof else ():
         refuse_endpoint_proof(source)
-    inputs = read_inputs(run, old, new, other, model, data, target, csv, trust_pickle, output)
-    words = read_code_book(code_book or inputs.words, inputs.table.features)
+    _refuse_unclear(run, old, new, other, model, data)
+    reader = DiffReader(trust_pickle, output, code_book, seed)
+    if run is not None and other is not None:
+        inputs = reader.read_run(run, other)
+    else:
+        table = load_target_table(str(data), _name_target(str(data), target), csv=csv, remark=print_remark)
+        inputs = reader.read_truth(table, model) if model else reader.read_models(table, str(old), str(new))
     if output is not None:
         context.with_resource(lock_folder(output))
     settings = {
@@ -116,8 +120,8 @@ def diff(
     kept = NewRun.start(inputs.table, inputs.about, settings, output, force)
     with progress("asking the models"):
         result = compare(
-            inputs.table.bind(inputs.old, settings, words),
-            inputs.new,
+            inputs.subject,
+            inputs.other,
             form=form.value,
             max_literals=max_literals,
             n_samples=samples,
@@ -143,38 +147,86 @@ def diff(
 
 @dataclass(frozen=True)
 class DiffInputs:
-    """The table of a comparison, both sides of it, what is known of the models' files, and a run's words."""
+    """The table of a comparison, the old model bound to it, the other side, and what is known of files."""
 
     table: TargetTable
-    old: Any
-    new: Any
+    subject: Subject
+    other: Any
     about: dict[str, Any]
-    words: CodeBook | None = None
 
 
-def read_inputs(
-    run: Path | None,
-    old: str | None,
-    new: str | None,
-    other: str | None,
-    model: str | None,
-    data: str | None,
-    target: str | None,
-    csv: str | None,
-    trust_pickle: bool,
-    folder: Path | None,
-) -> DiffInputs:
-    """Load what is compared: two models, a run's model and another one, or a model and the truth.
+@dataclass(frozen=True)
+class DiffReader:
+    """Reads what is compared.
 
-    `folder` keeps the answers of models behind an endpoint.
+    Parameters
+    ----------
+    trust_pickle
+        Whether pickles are loaded.
+    folder
+        Keeps the answers of models behind an endpoint.
+    code_book
+        A file of words; a run has its own without it.
+    seed
+        Decides which rows are held out.
+
     """
-    from hornbook.models import as_predictor, load_model
-    from hornbook.runs import Run, describe_model, load_target_table
 
-    def load(source: str) -> tuple[Any, dict[str, Any]]:
-        loaded = load_model(source, trust_pickle, folder)
+    trust_pickle: bool
+    folder: Path | None
+    code_book: Path | None
+    seed: int
+
+    def read_run(self, run: Path, source: str) -> DiffInputs:
+        """The model of a run, bound to the run's table, and another one, encoded as that of the run."""
+        from hornbook.code_book_source import read_code_book
+        from hornbook.runs import Run, describe_model, encode_model
+
+        earlier = Run.load(run)
+        loaded = earlier.load_model(trust_pickle=self.trust_pickle)
+        old_source = earlier.config["model"].get("url") or str(earlier.find_model())
+        model, about = self._load(source)
+        table = earlier.load_table()
+        words = None if self.code_book is None else read_code_book(self.code_book, table.features)
+        return DiffInputs(
+            table,
+            replace(earlier.bind(table, loaded, words), seed=self.seed),
+            encode_model(model, earlier.config["settings"]["encoding"], source),
+            {"old": describe_model(old_source, loaded), "new": about},
+        )
+
+    def read_models(self, table: TargetTable, old: str, new: str) -> DiffInputs:
+        """Two models."""
+        (old_model, about_old), (new_model, about_new) = self._load(old), self._load(new)
+        about = {"old": about_old, "new": about_new}
+        return DiffInputs(table, self._bind(table, old_model), new_model, about)
+
+    def read_truth(self, table: TargetTable, source: str) -> DiffInputs:
+        """A model and the labels of the table."""
+        if table.labels is None:
+            raise HornbookError(
+                f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
+            )
+        model, about = self._load(source)
+        return DiffInputs(table, self._bind(table, model), table.labels, {"old": about})
+
+    def _load(self, source: str) -> tuple[Any, dict[str, Any]]:
+        from hornbook.models import load_model
+        from hornbook.runs import describe_model
+
+        loaded = load_model(source, self.trust_pickle, self.folder)
         return loaded, describe_model(source, loaded)
 
+    def _bind(self, table: TargetTable, model: Any) -> Subject:
+        from hornbook.code_book_source import read_code_book
+
+        return table.bind(model, {"seed": self.seed}, read_code_book(self.code_book, table.features))
+
+
+def _refuse_unclear(
+    run: Path | None, old: str | None, new: str | None, other: str | None, model: str | None, data: str | None
+) -> None:
+    """Refuse options that do not say what is compared with what."""
     given = [run and other, old and new and data, model and data]
     if sum(each is not None for each in given) != 1 or sum(
         each is not None for each in (run, other, old, new, model, data)
@@ -183,27 +235,6 @@ def read_inputs(
             "give two models, --old FILE --new FILE --data TABLE; or a run and a model, RUN --with FILE; "
             "or a model and the truth, --model FILE --data TABLE --target COLUMN"
         )
-    if run is not None and other is not None:
-        earlier = Run.load(run)
-        old_model = earlier.load_model(trust_pickle=trust_pickle)
-        source = earlier.config["model"].get("url") or str(earlier.find_model())
-        new_model, about_new = load(other)
-        about = {"old": describe_model(source, old_model), "new": about_new}
-        if (encoding := earlier.config["settings"]["encoding"]) is not None:
-            old_model, new_model = (as_predictor(each, encoding=encoding) for each in (old_model, new_model))
-        return DiffInputs(earlier.load_table(), old_model, new_model, about, earlier.extraction.code_book)
-    assert data is not None
-    table = load_target_table(data, _name_target(data, target), csv=csv, remark=print_remark)
-    if model is not None:
-        if table.labels is None:
-            raise HornbookError(
-                f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
-            )
-        loaded, about_model = load(model)
-        return DiffInputs(table, loaded, table.labels, {"old": about_model})
-    assert old is not None and new is not None
-    (old_model, about_old), (new_model, about_new) = load(old), load(new)
-    return DiffInputs(table, old_model, new_model, {"old": about_old, "new": about_new})
 
 
 def _name_target(data: str, target: str | None) -> str | None:

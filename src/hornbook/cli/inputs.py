@@ -44,15 +44,14 @@ def open_table(
     return table
 
 
-def read_row_parts(path: Path, csv: str | None) -> Iterator[pd.DataFrame]:
-    """Read the rows of a file some thousand at a time, so that memory does not grow with it."""
-    from hornbook.tables import TextFormat, read_new_parts
+def read_row_parts(source: str, csv: str | None) -> Iterator[pd.DataFrame]:
+    """Read the rows of files or a query some thousand at a time, so that memory does not grow with them."""
+    from hornbook.runs import remark_on
+    from hornbook.tables import TextFormat, name_source, read_new_parts
 
     given = TextFormat.parse(csv or "")
-    parts, text_format = read_new_parts(path, given)
-    guesses = "" if text_format is None else text_format.describe_guesses(given)
-    if guesses:
-        print_remark(f'{" ".join(path.name.split())} is read as --csv "{guesses}"')
+    parts, reading = read_new_parts(source, given)
+    remark_on(name_source(source), reading.text_format, given, reading.notes, print_remark)
     return parts
 
 

@@ -37,9 +37,10 @@ from hornbook.errors import HornbookError, ModelError
 if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
-    from hornbook.proof import Certificates, Prover
+    from hornbook.proof import Prover
     from hornbook.queries import QuerySubject
     from hornbook.runs import NewRun, TargetTable
+    from hornbook.runs.certificates import Certificates
 
 NETWORK_FILE = "model.safetensors"
 """The name of a network over variables in the run folder."""

@@ -21,7 +21,12 @@ class FormOption(StrEnum):
     TREE = "tree"
 
 
-DataArgument = Annotated[str, typer.Argument(help="A CSV, ARFF or Parquet file, or the name of a dataset.")]
+DataArgument = Annotated[
+    str,
+    typer.Argument(
+        help="A CSV, Parquet or JSON file, a folder of them, a pattern, an SQL query, or a dataset's name."
+    ),
+]
 RunArgument = Annotated[
     Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook learn.")
 ]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from csv import writer as make_writer
 from dataclasses import asdict
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,7 +27,10 @@ if TYPE_CHECKING:
 @app.command()
 def predict(
     run: RunArgument,
-    data: Annotated[Path, typer.Argument(help="A CSV, ARFF or Parquet file with the run's columns.")],
+    data: Annotated[
+        str,
+        typer.Argument(help="A CSV, Parquet or JSON file, several, or an SQL query: the run's columns."),
+    ],
     csv: CsvOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -40,7 +40,7 @@ def reproduce(
     scale: Annotated[
         ScaleName,
         typer.Option(
-            help="quick: the paper's own network, about a minute; paper: all 4,080, an hour or two."
+            help="quick: the paper's own network, about a minute; paper: all 4,080, about 40 minutes."
         ),
     ] = ScaleName.QUICK,
     protocol: Annotated[

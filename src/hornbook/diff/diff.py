@@ -1,7 +1,7 @@
 """What changed between two models: where they disagree, in rules, with figures nothing was chosen by.
 
 The table is split: rules are made from one part, and measured on the other. Samples look for the
-disagreement that rows alone are too few to show; see `disagreement`. How often a line of the rules is
+disagreement that rows alone are too few to show; see `samples`. How often a line of the rules is
 right is measured on fresh samples that it applies to, and the share of disagreement among all samples
 by asking more often where a line applies: the lines are the strata. Against the truth there are no
 samples: only rows have labels, and half of them choose nothing.
@@ -17,11 +17,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from hornbook.code_book import CodeBook
 from hornbook.code_book_source import read_code_book
 from hornbook.diff.agreement import AgreementProver, prove_agreement
 from hornbook.diff.measures import (
     AgreementFinder,
-    describe_side,
+    SampleFigures,
+    describe_sides,
     find_diff_groups,
     list_diff_rows,
     measure_diff_lines,
@@ -29,19 +31,20 @@ from hornbook.diff.measures import (
 )
 from hornbook.diff.result import ModelDiff
 from hornbook.diff.samples import (
+    Compared,
     GuidedSampler,
+    LabelledModel,
     PairSamples,
-    add_answers,
     match_classes,
     name_answers,
     pair_models,
 )
 from hornbook.diff.switches import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
+from hornbook.explanations import Explanation
 from hornbook.models import AnswerCheck, Subject, load_model
 from hornbook.proof import Domain
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share
 from hornbook.surrogates import Form
 from hornbook.surrogates.grid import Ints
 from hornbook.tables import note_units, number_units, shuffle_units
@@ -117,14 +120,11 @@ class DiffSearch:
     def compare_models(self, new: Any, n_samples: int, proof_seconds: float) -> ModelDiff:
         """Compare two models on rows and samples, and prove where they agree, if there is time for it."""
         subject = self.subject.hold_out()
-        frame, held_out, seed, code_book = subject.frame, subject.kept_back, subject.seed, subject.words
+        frame, held_out, seed = subject.frame, subject.kept_back, subject.seed
         used = np.delete(np.arange(len(frame)), held_out)
         units = number_units(frame, subject.groups)
         pair = pair_models(subject, new)
-        checks = {
-            f"the {side} model": AnswerCheck.start(teacher.labels, teacher.frame)
-            for side, teacher in (("old", pair.old), ("new", pair.new))
-        }
+        checks = [AnswerCheck.start(teacher.labels, teacher.frame) for teacher in pair.teachers]
         prover = AgreementProver.of(pair, frame) if proof_seconds else None
         samples, sampler = GuidedSampler.start(pair).draw_rounds(
             n_samples, generator(seed, Purpose.LEARNING_SAMPLES)
@@ -134,68 +134,24 @@ class DiffSearch:
             replace(pair.answer(frame.iloc[rows].reset_index(drop=True)), units=units[rows])
             for rows in (used, held_out)
         )
-        words = read_code_book(code_book, used_rows.frame)
-        switches = ClassSwitches.of(samples.join([used_rows]), pair.classes, ("old", "new"))
-        chosen = search_switches(
-            samples,
-            fresh,
-            switches,
-            used_rows.frame,
-            form=self.form,
-            max_literals=self.max_literals,
-            code_book=words,
-        ).explanation
+        words = read_code_book(subject.words, used_rows.frame)
+        switches = ClassSwitches.of(samples.join([used_rows]), pair.classes, pair.sides)
+        chosen = self._search(samples, fresh, switches, used_rows, words)
         figures = measure_samples(pair, chosen, switches, n_samples, seed)
-        shown, numbers = (unseen, held_out) if len(held_out) else (used_rows, used)
-        finder = AgreementFinder(
-            pair.frame,
-            lambda rows: pair.labels(rows)[0],
-            lambda rows, _: pair.agree(rows),
-            lambda rows: -np.min(pair.measure_margins(rows), axis=0),
-            pair.classes,
-            words,
-        )
-        plain = samples.frame.drop(columns=pair.column)
-        models = tuple(
-            describe_side(
-                teacher,
-                pair.classes,
-                (plain, said, samples.weights),
-                (shown.frame, told),
-                words,
-            )
-            for teacher, said, told in zip(
-                (pair.old, pair.new), (samples.old, samples.new), (shown.old, shown.new), strict=True
-            )
-        )
-        groups = find_diff_groups(used_rows, unseen, [chosen], words)
         regions, notes = [], []
         if prover is not None:
-            regions = prove_agreement(
-                pair,
-                prover,
-                used_rows.join([unseen]),
-                code_book,
-                proof_seconds,
-                generator(seed, Purpose.PROOF_STARTS),
-            )
+            rng = generator(seed, Purpose.PROOF_STARTS)
+            rows = used_rows.join([unseen])
+            regions = prove_agreement(pair, prover, rows, subject.words, proof_seconds, rng)
             notes = [Domain.of(frame).describe()]
         notes += subject.describe_units()
-        notes += [note for name, check in checks.items() for note in check.describe_changes(name)]
-        said = switches.number(unseen.old, unseen.new)
-        return ModelDiff(
-            sides=("old", "new"),
-            target=subject.target,
-            classes=pair.classes,
-            unseen_rows=unseen.measure(unseen.differs),
+        for side, check in zip(pair.sides, checks, strict=True):
+            notes += check.describe_changes(f"the {side} model")
+        shown = (unseen, held_out) if len(held_out) else (used_rows, used)
+        result = self._measure(pair, chosen, switches, (used_rows, unseen), shown, samples, words, figures)
+        return replace(
+            result,
             samples=figures.share,
-            switches=_count_switches(switches, unseen),
-            explanation=chosen,
-            lines=tuple(measure_diff_lines(chosen, switches, used_rows, unseen, figures)),
-            recall=unseen.measure(chosen.decide(unseen.frame) == said, unseen.differs),
-            groups=tuple(groups),
-            rows=tuple(list_diff_rows(shown, numbers, chosen, pair.column, finder)),
-            models=models,
             answers=2 * (len(samples.frame) + len(fresh.frame) + len(frame)) + figures.answers,
             distribution=pair.old.sampler.describe(),
             missing_values=pair.new.describe(),
@@ -205,8 +161,7 @@ class DiffSearch:
 
     def compare_with_truth(self, truth: pd.Series[Any]) -> ModelDiff:
         """Compare a model with the labels of rows: half of the rows choose, the others measure."""
-        subject = self.subject
-        frame, seed, code_book = subject.frame, subject.seed, subject.words
+        subject, frame = self.subject, self.subject.frame
         if len(truth) != len(frame):
             raise HornbookError(
                 f"there are {len(frame)} rows and {len(truth)} labels; give each row its label"
@@ -218,72 +173,36 @@ class DiffSearch:
             )
         units = number_units(frame, subject.groups)
         rows = np.flatnonzero(known)
-        places = shuffle_units(units[rows], seed)
+        places = shuffle_units(units[rows], subject.seed)
         count = places.max() + 1
         unseen_rows, choosing, fitting = (
             rows[(low <= places) & (places < high)]
             for low, high in pairwise((0, count // 2, count // 2 + count // 6, count))
         )
-        teacher = subject.teacher.bind_rows(frame.iloc[np.concatenate([choosing, fitting])], seed)
+        teacher = subject.teacher.bind_rows(frame.iloc[np.concatenate([choosing, fitting])], subject.seed)
         check = AnswerCheck.start(teacher.labels, teacher.frame)
-        labels = truth[known].unique().tolist()
-        joint, numbers = match_classes(teacher.classes, sorted(labels, key=str), code_book)
-        classes = code_book.name_classes(subject.target, joint)
-        column = name_answers(frame, "model")
-        place = dict(zip(sorted(labels, key=str), numbers[1].tolist(), strict=True))
-
-        def answer(rows: Ints) -> PairSamples:
-            plain = frame.iloc[rows].reset_index(drop=True)
-            said = numbers[0][teacher.labels(plain)]
-            true = np.array([place[label] for label in truth.iloc[rows]], np.intp)
-            told = add_answers(plain, column, classes, said)
-            return PairSamples(told, said, true, np.ones(len(rows)), units[rows])
-
-        unseen, fresh, samples = answer(unseen_rows), answer(choosing), answer(fitting)
+        labels = sorted(truth[known].unique().tolist(), key=str)
+        joint, (own, true) = match_classes(teacher.classes, labels, subject.words)
+        classes = subject.words.name_classes(subject.target, joint)
+        plain = frame.iloc[np.concatenate([fitting, choosing])].reset_index(drop=True)
+        compared = LabelledModel(teacher, plain, classes, own, name_answers(frame, "model"))
+        number = dict(zip(labels, true.tolist(), strict=True))
+        unseen, fresh, samples = (
+            compared.answer(
+                frame.iloc[part].reset_index(drop=True),
+                np.array([number[label] for label in truth.iloc[part]], np.intp),
+                units[part],
+            )
+            for part in (unseen_rows, choosing, fitting)
+        )
         used = samples.join([fresh])
-        words = read_code_book(code_book, used.frame)
-        switches = ClassSwitches.of(used, classes, ("model", "truth"))
-        chosen = search_switches(
-            samples,
-            fresh,
-            switches,
-            used.frame,
-            form=self.form,
-            max_literals=self.max_literals,
-            code_book=words,
-        ).explanation
-
-        plain = used.frame.drop(columns=column)
-        finder = AgreementFinder(
-            plain,
-            lambda rows: numbers[0][teacher.labels(rows)],
-            lambda rows, true: numbers[0][teacher.labels(rows)] == true,
-            lambda rows: -teacher.measure_leads(rows),
-            classes,
-            words,
-        )
-        side = describe_side(
-            teacher,
-            classes,
-            (plain, used.old, used.weights),
-            (unseen.frame, unseen.old),
-            words,
-        )
-        said = switches.number(unseen.old, unseen.new)
+        words = read_code_book(subject.words, used.frame)
+        switches = ClassSwitches.of(used, classes, compared.sides)
+        chosen = self._search(samples, fresh, switches, used, words)
+        result = self._measure(compared, chosen, switches, (used, unseen), (unseen, unseen_rows), used, words)
         left_out = f"{(~known).sum():,} rows have no label and were left out"
-        return ModelDiff(
-            sides=("model", "truth"),
-            target=subject.target,
-            classes=classes,
-            unseen_rows=unseen.measure(unseen.differs),
-            samples=None,
-            switches=_count_switches(switches, unseen),
-            explanation=chosen,
-            lines=tuple(measure_diff_lines(chosen, switches, used, unseen)),
-            recall=unseen.measure(chosen.decide(unseen.frame) == said, unseen.differs),
-            groups=tuple(find_diff_groups(used, unseen, [chosen], words)),
-            rows=tuple(list_diff_rows(unseen, unseen_rows, chosen, column, finder)),
-            models=(side,),
+        return replace(
+            result,
             answers=int(known.sum()),
             distribution="the labelled rows of the table; of others the truth is not known",
             missing_values=teacher.describe(),
@@ -294,8 +213,58 @@ class DiffSearch:
             ),
         )
 
+    def _search(
+        self,
+        samples: PairSamples,
+        fresh: PairSamples,
+        switches: ClassSwitches,
+        used: PairSamples,
+        words: CodeBook,
+    ) -> Explanation:
+        """Fit explanations to samples, and choose one by fresh ones."""
+        return search_switches(
+            samples,
+            fresh,
+            switches,
+            used.frame,
+            form=self.form,
+            max_literals=self.max_literals,
+            code_book=words,
+        ).explanation
 
-def _count_switches(switches: ClassSwitches, rows: PairSamples) -> dict[str, Share]:
-    """For each switch the share of the rows."""
-    numbers = switches.number(rows.old, rows.new)
-    return {name: rows.measure(numbers == number) for number, name in enumerate(switches.outcomes) if number}
+    def _measure(
+        self,
+        compared: Compared,
+        explanation: Explanation,
+        switches: ClassSwitches,
+        rows: tuple[PairSamples, PairSamples],
+        shown: tuple[PairSamples, Ints],
+        samples: PairSamples,
+        words: CodeBook,
+        figures: SampleFigures | None = None,
+    ) -> ModelDiff:
+        """The result with its figures: by the rows that chose, and by those that did not."""
+        used, unseen = rows
+        numbers = switches.number(unseen.old, unseen.new)
+        finder = AgreementFinder(compared, words)
+        return ModelDiff(
+            sides=compared.sides,
+            target=self.subject.target,
+            classes=compared.classes,
+            unseen_rows=unseen.measure(unseen.differs),
+            samples=None,
+            switches={
+                name: unseen.measure(numbers == number)
+                for number, name in enumerate(switches.outcomes)
+                if number
+            },
+            explanation=explanation,
+            lines=tuple(measure_diff_lines(explanation, switches, used, unseen, figures)),
+            recall=unseen.measure(explanation.decide(unseen.frame) == numbers, unseen.differs),
+            groups=tuple(find_diff_groups(used, unseen, [explanation], words)),
+            rows=tuple(list_diff_rows(*shown, explanation, finder)),
+            models=tuple(describe_sides(compared, samples, shown[0], words)),
+            answers=0,
+            distribution="",
+            missing_values="",
+        )

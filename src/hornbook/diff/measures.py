@@ -15,7 +15,7 @@ parameters. Journal of the American Statistical Association 100, 2005.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,18 +25,16 @@ from scipy.stats import false_discovery_control
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Condition, meet_conditions
 from hornbook.diff.result import FALSE_DISCOVERY_RATE, DiffGroup, DiffLine, DiffRow, ModelSide
-from hornbook.diff.samples import ModelPair, PairSamples
+from hornbook.diff.samples import Compared, ModelPair, PairSamples
 from hornbook.diff.switches import ClassSwitches
 from hornbook.explanations import Explanation, RuleSet, list_groups
-from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, run_searches
 from hornbook.reasons.change_space import ChangeLimits, ChangeSpace
 from hornbook.reasons.changes import ChangedValue, describe_values, plain_cell
 from hornbook.statistics import Share, StratifiedShare, measure_enrichment
 from hornbook.surrogates import Grid, fit_explanations
-from hornbook.surrogates.grid import Floats, Ints
+from hornbook.surrogates.grid import Ints
 from hornbook.surrogates.search import round_thresholds
 
 POOL_FACTOR = 4
@@ -219,57 +217,41 @@ def list_candidate_groups(
 
 @dataclass(frozen=True, eq=False)
 class AgreementFinder:
-    """Finds the fewest columns of each row, and the smallest change of them, that end a disagreement.
+    """Finds the fewest columns of each row, and the smallest change of them, that end a disagreement."""
 
-    Parameters
-    ----------
-    table
-        The rows whose values a row may change to.
-    label_rows
-        The number of the class that the first side gives each row.
-    agrees
-        Which rows both sides would give the same class; the second argument has, for each row, the class
-        that the second side gives to the row as it was before the change.
-    closeness
-        How close each row is to another decision, a number a row, which guides the search.
-    classes
-        The classes, in words.
-    code_book
-        The words.
-
-    """
-
-    table: pd.DataFrame
-    label_rows: Callable[[pd.DataFrame], Ints]
-    agrees: Callable[[pd.DataFrame, Ints], Bools]
-    closeness: Callable[[pd.DataFrame], Floats]
-    classes: tuple[str, ...]
+    compared: Compared
     code_book: CodeBook
 
     def find(self, rows: pd.DataFrame, others: Ints) -> Iterator[tuple[tuple[ChangedValue, ...], str]]:
-        """For each row its new values, and the class of both sides then; empty where there are none."""
+        """For each row its new values, and the class of both sides then; empty where there are none.
+
+        `others` are the classes that the second side gives to the rows as they are.
+        """
         if not len(rows):
             return
+        compared, table = self.compared, self.compared.frame
         spaces = [
-            ChangeSpace.of(self.table, rows.iloc[[place]], self.code_book, ChangeLimits())
+            ChangeSpace.of(table, rows.iloc[[place]], self.code_book, ChangeLimits())
             for place in range(len(rows))
         ]
-        searches = [ChangeSearch(space, MAX_ROWS_ASKED_FOR_CHANGE).run(self.table, 1) for space in spaces]
+        searches = [ChangeSearch(space, MAX_ROWS_ASKED_FOR_CHANGE).run(table, 1) for space in spaces]
 
         def answer(changed: pd.DataFrame, numbers: Ints, scored: bool) -> ChangeAnswer:
-            return self.closeness(changed) if scored else self.agrees(changed, others[numbers])
+            if scored:
+                return compared.measure_closeness(changed)
+            return compared.agree_after_change(changed, others[numbers])
 
-        nothing = np.zeros(len(self.table.columns), np.int32)
+        nothing = np.zeros(len(table.columns), np.int32)
         found = [next(iter(best), nothing) for best in run_searches(searches, answer)]
         changed = pd.concat(
             [space.make_rows(own[None]) for space, own in zip(spaces, found, strict=True)], ignore_index=True
         )
-        for space, own, outcome in zip(spaces, found, self.label_rows(changed), strict=True):
-            yield describe_values(space, own, self.code_book), self.classes[outcome] if own.any() else ""
+        for space, own, outcome in zip(spaces, found, compared.label_old(changed), strict=True):
+            yield describe_values(space, own, self.code_book), compared.classes[outcome] if own.any() else ""
 
 
 def list_diff_rows(
-    rows: PairSamples, numbers: Ints, explanation: Explanation, column: str, finder: AgreementFinder
+    rows: PairSamples, numbers: Ints, explanation: Explanation, finder: AgreementFinder
 ) -> Iterator[DiffRow]:
     """List some rows with disagreement, and the fewest new values that would end it.
 
@@ -279,12 +261,11 @@ def list_diff_rows(
         Rows with the answers of both sides, and their numbers in the table.
     explanation
         Where the disagreement is.
-    column
-        The column of answers among the rows.
     finder
         Finds the new values.
 
     """
+    column, classes = finder.compared.column, finder.compared.classes
     plain = rows.frame.drop(columns=column)
     lines, decided = find_lines(explanation, rows.frame), explanation.decide(rows.frame)
     shown = [name for name in explanation.columns if name != column]
@@ -295,46 +276,44 @@ def list_diff_rows(
         yield DiffRow(
             row=int(numbers[place]),
             values={name: plain_cell(plain[name].iloc[place]) for name in columns},
-            old=finder.classes[rows.old[place]],
-            new=finder.classes[rows.new[place]],
+            old=classes[rows.old[place]],
+            new=classes[rows.new[place]],
             line=int(lines[place]) if decided[place] else None,
             changes=tuple(value.text for value in changed),
             agreed=agreed,
         )
 
 
-def describe_side(
-    teacher: ClassifierTeacher,
-    classes: tuple[str, ...],
-    samples: tuple[pd.DataFrame, Ints, Floats],
-    judged: tuple[pd.DataFrame, Ints],
-    code_book: CodeBook,
-) -> ModelSide:
-    """One model, with a short tree about it.
+def describe_sides(
+    compared: Compared, samples: PairSamples, judged: PairSamples, code_book: CodeBook
+) -> Iterator[ModelSide]:
+    """Describe each model with a short tree about it.
 
     Parameters
     ----------
-    teacher
-        The model.
-    classes
-        The classes, in words.
+    compared
+        The models, or the model and the truth.
     samples
-        Samples that the tree is fitted to, the model's class and the weight of each.
+        Samples that the trees are fitted to, with answers and weights.
     judged
-        Other rows, and the model's class of each, on which the tree is measured.
+        Other rows with answers, on which the trees are measured.
     code_book
         The words.
 
     """
-    rows, labels, counts = samples
-    coded = Grid.of(teacher.frame, code_book=code_book).encode(rows)
-    weights = np.eye(len(classes))[labels] * counts[:, None]
-    *_, (_, build) = fit_explanations(coded, weights, classes, coded.take(labels[:0]), SIDE_QUESTIONS, "tree")
-    tree = round_thresholds(build, rows, code_book)
-    return ModelSide(
-        teacher.predictor.name,
-        tuple(teacher.columns),
-        {name: Share.where(judged[1] == number) for number, name in enumerate(classes)},
-        tree,
-        Share.where(tree.decide(judged[0]) == judged[1]),
-    )
+    classes, rows = compared.classes, samples.frame.drop(columns=compared.column)
+    answers = (samples.old, judged.old), (samples.new, judged.new)
+    for teacher, (labels, told) in zip(compared.teachers, answers, strict=False):
+        coded = Grid.of(teacher.frame, code_book=code_book).encode(rows)
+        weights = np.eye(len(classes))[labels] * samples.weights[:, None]
+        *_, (_, build) = fit_explanations(
+            coded, weights, classes, coded.take(labels[:0]), SIDE_QUESTIONS, "tree"
+        )
+        tree = round_thresholds(build, rows, code_book)
+        yield ModelSide(
+            teacher.predictor.name,
+            tuple(teacher.columns),
+            {name: Share.where(told == number) for number, name in enumerate(classes)},
+            tree,
+            Share.where(tree.decide(judged.frame) == told),
+        )

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -66,15 +66,35 @@ class ModelPair:
     numbers: tuple[Ints, Ints]
     column: str
 
+    sides = ("old", "new")
+
     @property
     def frame(self) -> pd.DataFrame:
         """The rows that both are bound to."""
         return self.old.frame
 
+    @property
+    def teachers(self) -> tuple[ClassifierTeacher, ...]:
+        """The models."""
+        return self.old, self.new
+
     def labels(self, rows: pd.DataFrame) -> tuple[Ints, Ints]:
         """The common number of each model's class for each row, first of the old model."""
         old, new = self.numbers
         return old[self.old.labels(rows)], new[self.new.labels(rows)]
+
+    def label_old(self, rows: pd.DataFrame) -> Ints:
+        """The common number of the old model's class for each row."""
+        return self.numbers[0][self.old.labels(rows)]
+
+    def agree_after_change(self, rows: pd.DataFrame, before: Ints) -> Bools:
+        """For which changed rows both say the same, whatever the new model said `before`."""
+        return self.agree(rows)
+
+    def measure_closeness(self, rows: pd.DataFrame) -> Floats:
+        """How close each row is to another decision of either model."""
+        closeness: Floats = -np.min(self.measure_margins(rows), axis=0)
+        return closeness
 
     def answer(self, rows: pd.DataFrame) -> PairSamples:
         """The rows with the answers of both, each row counting 1."""
@@ -83,7 +103,7 @@ class ModelPair:
 
     def answer_old(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The rows with a column of the old model's answers."""
-        return add_answers(rows, self.column, self.classes, self.numbers[0][self.old.labels(rows)])
+        return add_answers(rows, self.column, self.classes, self.label_old(rows))
 
     def agree(self, rows: pd.DataFrame) -> Bools:
         """For which rows both say the same."""
@@ -102,6 +122,63 @@ class ModelPair:
     def measure_margins(self, rows: pd.DataFrame) -> list[Floats]:
         """For each model, how far each row is from another decision of it."""
         return [teacher.measure_leads(rows) for teacher in (self.old, self.new)]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledModel:
+    """A model and the truth about rows, whose classes are numbered together.
+
+    Parameters
+    ----------
+    model
+        The model.
+    frame
+        The rows by which an explanation is chosen.
+    classes
+        The classes of model and truth, in words.
+    numbers
+        The common number of each class of the model.
+    column
+        What the column is called that has the model's answers.
+
+    """
+
+    model: ClassifierTeacher
+    frame: pd.DataFrame
+    classes: tuple[str, ...]
+    numbers: Ints
+    column: str
+
+    sides = ("model", "truth")
+
+    @property
+    def teachers(self) -> tuple[ClassifierTeacher, ...]:
+        """The model alone."""
+        return (self.model,)
+
+    def answer(self, rows: pd.DataFrame, truth: Ints, units: Ints) -> PairSamples:
+        """Rows with the model's answers and the truth, each row counting 1."""
+        said = self.label_old(rows)
+        return PairSamples(
+            add_answers(rows, self.column, self.classes, said), said, truth, np.ones(len(rows)), units
+        )
+
+    def label_old(self, rows: pd.DataFrame) -> Ints:
+        """The common number of the model's class for each row."""
+        return self.numbers[self.model.labels(rows)]
+
+    def agree_after_change(self, rows: pd.DataFrame, before: Ints) -> Bools:
+        """For which changed rows the model says what was true of them before."""
+        right: Bools = self.label_old(rows) == before
+        return right
+
+    def measure_closeness(self, rows: pd.DataFrame) -> Floats:
+        """How close each row is to another decision of the model."""
+        return -self.model.measure_leads(rows)
+
+
+Compared: TypeAlias = ModelPair | LabelledModel
+"""The two sides of a comparison."""
 
 
 def pair_models(subject: Subject, new: Any) -> ModelPair:

@@ -114,7 +114,7 @@ def is_unknown(value: Any) -> bool:
     """Whether a value stands for a missing one."""
     if isinstance(value, str):
         return value.strip() in UNKNOWN_TEXTS
-    return value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value))
+    return value is None or value is pd.NA or (isinstance(value, float | np.floating) and math.isnan(value))
 
 
 def _read_number(summary: ColumnSummary, value: Any) -> float:
@@ -175,17 +175,28 @@ def read_given_row(row: Any, frame: pd.DataFrame, book: CodeBook) -> pd.DataFram
     0   51  NaN
 
     """
-    values = {}
+    values, given = {}, {}
     for name, value in name_values(row, list(frame.columns)).items():
         column = find_column(name, dict.fromkeys(frame.columns), book)
         values[column] = read_value(ColumnSummary.of(frame[column], book), book, value)
+        given[column] = value
     if not any(value is not None for value in values.values()):
         raise HornbookError(f"the row has no value in any of the columns {', '.join(frame.columns[:12])}")
-    return pd.DataFrame({name: _fit_type(values.get(name), frame[name]) for name in frame.columns})
+    return pd.DataFrame(
+        {name: _fit_type(values.get(name), given.get(name), frame[name]) for name in frame.columns}
+    )
 
 
-def _fit_type(value: Any, column: pd.Series[Any]) -> pd.Series[Any]:
-    """A value as a series, of the column's type where that can hold it."""
+def _fit_type(value: Any, given: Any, column: pd.Series[Any]) -> pd.Series[Any]:
+    """A value as a series, of the column's type where that can hold it.
+
+    A missing one is written as in the column, of whose missing values the given one is preferred.
+    """
+    if value is None and column.dtype == object:
+        written = column[column.isna()].tolist()
+        return pd.Series(
+            [given if type(given) in map(type, written) else (*written, np.nan)[0]], dtype=object
+        )
     plain = pd.Series([np.nan if value is None else value])
     try:
         typed = plain.astype(column.dtype)

@@ -1,4 +1,4 @@
-"""The result of a run as one value that estimators, reports, run folders and commands read; its JSON form."""
+"""The result of a run as one value that users, reports, run folders and commands read; its JSON form."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ def list_trained_columns(model: Any) -> list[Any]:
             names = None
     if names is None and callable(getattr(model, "feature_name", None)):
         names = model.feature_name()
-    return [] if names is None else list(names)
+    return [] if names is None else getattr(names, "tolist", lambda: list(names))()
 
 
 def match_columns(trained_on: Sequence[Any], columns: Sequence[Any]) -> list[Any]:

@@ -40,9 +40,9 @@ def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
     complete = table.dropna()
     shown = (complete if len(complete) else table).head(ROWS_ASKED)
     groups = list(_group_columns(shown.shape))
-    if _answers(predictor, _hide_in_turn(shown, groups)):
+    if _answers(predictor, _hide_in_turn(shown, groups, table)):
         return frozenset(table.columns)
-    taken = (columns for columns in groups if _answers(predictor, _hide(shown, columns)))
+    taken = (columns for columns in groups if _answers(predictor, _hide(shown, columns, table)))
     return frozenset(table.columns[column] for columns in taken for column in columns)
 
 
@@ -53,19 +53,23 @@ def _group_columns(shape: tuple[int, int]) -> Iterator[range]:
     return (range(start, min(start + size, columns)) for start in range(0, columns, size))
 
 
-def _hide(rows: Any, columns: range) -> Any:
-    """The rows without the values of some columns."""
-    if not hasattr(rows, "iloc"):
-        hidden = rows.copy()
+def _missing_value(column: Any) -> Any:
+    """How a column writes that a value is missing: the first one of objects, such as None, else NaN."""
+    return next(iter(column[column.isna()]), np.nan) if column.dtype == object else np.nan
+
+
+def _hide(rows: Any, columns: range, table: Any = None) -> Any:
+    """The rows without the values of some columns, or of a table, in which they are missing as there."""
+    hidden = rows.copy()
+    if table is None:
         hidden[:, columns] = np.nan
         return hidden
-    hidden = rows.copy(deep=False)
     for name in rows.columns[columns.start : columns.stop]:
-        hidden[name] = rows[name].where(np.zeros(len(rows), np.bool_))
+        hidden[name] = rows[name].mask(np.ones(len(rows), np.bool_), _missing_value(table[name]))
     return hidden
 
 
-def _hide_in_turn(rows: Any, groups: list[range]) -> Any:
+def _hide_in_turn(rows: Any, groups: list[range], table: Any) -> Any:
     """A table of the rows once for each group of columns, without the values of that group."""
     from pandas import DataFrame
 
@@ -73,7 +77,7 @@ def _hide_in_turn(rows: Any, groups: list[range]) -> Any:
     turn = np.arange(len(groups)).repeat(len(rows))
     return DataFrame(
         {
-            name: repeated[name].mask(turn == number)
+            name: repeated[name].mask(turn == number, _missing_value(table[name]))
             for number, columns in enumerate(groups)
             for name in rows.columns[columns.start : columns.stop]
         }

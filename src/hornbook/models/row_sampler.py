@@ -152,7 +152,9 @@ class RowSampler:
     def _take(self, sources: Iterable[NDArray[np.intp]]) -> pd.DataFrame:
         """Samples with the values of each column from some rows."""
         values = zip(self.frame.columns, sources, strict=True)
-        return pd.DataFrame({name: self.frame[name].array.take(source) for name, source in values})
+        return pd.DataFrame(
+            {name: self.frame[name].iloc[source].reset_index(drop=True) for name, source in values}
+        )
 
     @cached_property
     def _positions(self) -> list[NDArray[np.float32]]:

@@ -139,8 +139,9 @@ class ClassifierTeacher:
         return self.predictor.read(rows)
 
     def bind_rows(self, frame: pd.DataFrame, seed: int) -> ClassifierTeacher:
-        """The same model, bound to other rows; see `bind_classifier`."""
-        return _bind_rows(self.predictor, self.classes, frame, seed)
+        """The same model, bound to other rows; it is not asked again where it takes missing values."""
+        unread = frozenset[str]() if self.donors is None else self.donors.columns
+        return _bind_rows(self.predictor, self.classes, frame, unread, seed)
 
     def sample(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw `size` samples, as rows of the table's columns."""
@@ -182,13 +183,15 @@ def bind_classifier(
 
     """
     predictor, classes = find_predictor(model, frame)
-    return _bind_rows(predictor, classes, frame if used is None else frame.iloc[used], seed)
+    own = frame if used is None else frame.iloc[used]
+    unread = frozenset(frame.columns) - columns_with_missing(predictor, own)
+    return _bind_rows(predictor, classes, own, unread, seed)
 
 
 def _bind_rows(
-    predictor: Predictor, classes: tuple[Any, ...], frame: pd.DataFrame, seed: int
+    predictor: Predictor, classes: tuple[Any, ...], frame: pd.DataFrame, unread: frozenset[str], seed: int
 ) -> ClassifierTeacher:
-    unread = frozenset(frame.columns) - columns_with_missing(predictor, frame)
+    """A model bound to rows; `unread` are the columns in which it takes no missing values."""
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
     sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
     return ClassifierTeacher(predictor, classes, frame, sampler, donors)

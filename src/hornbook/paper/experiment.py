@@ -17,11 +17,10 @@ import hornbook
 from hornbook.errors import HornbookError
 from hornbook.paper import published
 from hornbook.paper.protocol import PAPER_PROTOCOL, PROTOCOLS, Protocol
-from hornbook.paper.repetition import READERS, Repetition
+from hornbook.paper.repetition import Repetition, run_repetitions
 from hornbook.paper.report import scan_to_html, scan_to_markdown, to_html, to_markdown
 from hornbook.paper.scan import ScanPlan, run_scan
-from hornbook.paper.search import NETS_PER_CHUNK
-from hornbook.paper.settings import Scale, open_choices
+from hornbook.paper.settings import READERS, Scale, open_choices
 from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.task import Task
 from hornbook.storage import read_json, write_file
@@ -76,18 +75,13 @@ def reproduce(
         ]
         for task in tasks
     }
-    by_protocol = {name: [each.stages() for each in several] for name, several in repetitions.items()}
-    stages = [each for several in by_protocol.values() for each in several]
-    # a large search uses every core by itself
-    alone = len(scale.selection.nets) > NETS_PER_CHUNK["cpu"]
-    runner.run_stages([each["search"] for each in stages], 1 if alone else cores)
-    # what takes longest comes first, so that all cores end together
-    order = ("tree", "missing", "ours", "longer", "lrn_star")
-    runner.run_stages([each[name] for name in order for each in stages if name in each], cores)
-    runner.run_stages([each["evaluation"] for each in stages], cores)
+    run_repetitions(runner, [each for several in repetitions.values() for each in several], cores)
     times = {
-        protocol: {name: [runner.read_times(each[name]) for each in several] for name in several[0]}
-        for protocol, several in by_protocol.items()
+        name: {
+            stage: [runner.read_times(each.stages()[stage]) for each in several]
+            for stage in several[0].stages()
+        }
+        for name, several in repetitions.items()
     }
     metrics = summarise_repetitions(config, repetitions, times)
     if (run / SCAN).exists():
@@ -115,7 +109,7 @@ def scan_choices(
     task, run = Task.of(table, PAPER_PROTOCOL), Path(folder)
     config = _config([task], scale, seed, synthetic)
     runner = _open_folder(run, task, config)
-    found = run_scan(task, runner, config["sample"], seed, plan, processes or os.cpu_count() or 1)
+    found = run_scan(task, runner, seed, plan, processes or os.cpu_count() or 1)
     result = {"data": config["data"], **found}
     write_json(run / SCAN, result)
     write_file(run / "scan.md", scan_to_markdown(result))

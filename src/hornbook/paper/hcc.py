@@ -10,7 +10,9 @@ Journal of Biomedical Informatics 58, 2015.
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import os
 import re
 from collections.abc import Sequence
@@ -28,8 +30,8 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.storage import cache_folder, write_errors, write_file
-from hornbook.tables.files import read_delimited, shorten
-from hornbook.tables.table import Kind, Table, read_table
+from hornbook.tables import Kind, Table, read_table
+from hornbook.tables.sources import shorten
 
 
 @dataclass(frozen=True)
@@ -188,10 +190,9 @@ def load_hcc(path: str | PathLike[str] | None = None, url: str = HCC_URL) -> Tab
     if not os.path.isfile(source):
         raise HornbookError(f"there is no file {shorten(str(source))!r}")
     try:
-        texts = _read(_text(source))
+        frame = _read(_text(source))
     except HornbookError as error:
         raise HornbookError(f"{shorten(source.name)} is not the HCC dataset: {error}") from None
-    frame = texts.set_axis([*(feature.name for feature in FEATURES), LABEL], axis=1)
     kinds = {feature.name: feature.kind for feature in FEATURES}
     return read_table(frame, label=LABEL, kinds=kinds, name="hcc")
 
@@ -226,12 +227,19 @@ def _read_member(path: Path) -> bytes:
 
 def _read(text: str) -> pd.DataFrame:
     """Parse the values, with or without a header; a header is checked."""
-    first = text.lstrip().partition("\n")[0]
-    if re.match(r"[\d?]", first.split(",")[0]) and not re.search(r"[A-Za-z]{3}", first):
-        return read_delimited(text, ",", [*(feature.heading for feature in FEATURES), LABEL])
-    table = read_delimited(text, ",")
-    _check_headings(list(table.columns))
-    return table
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    except csv.Error as error:
+        raise HornbookError(shorten(str(error))) from None
+    if not rows:
+        raise HornbookError("it is empty")
+    first = rows[0]
+    if not re.match(r"[\d?]", first[0].strip()) or re.search(r"[A-Za-z]{3}", ",".join(first)):
+        _check_headings(rows.pop(0))
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(FEATURES) + 1:
+            raise HornbookError(f"row {number} has {len(row)} values, not {len(FEATURES) + 1}")
+    return pd.DataFrame(rows, columns=[*(feature.name for feature in FEATURES), LABEL], dtype=object)
 
 
 def _check_headings(names: Sequence[str]) -> None:

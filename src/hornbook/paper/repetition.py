@@ -21,9 +21,9 @@ from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper import published
 from hornbook.paper.missing import accuracy
 from hornbook.paper.mixture import measure_disagreement
-from hornbook.paper.search import ModelSelection, score_nets, select_network
+from hornbook.paper.search import NETS_PER_CHUNK, ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
-from hornbook.paper.stages import Stage, write_json
+from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.task import Task, draw_training_set, violating_body
 from hornbook.queries import (
     INTERRUPTED,
@@ -39,9 +39,6 @@ from hornbook.queries import (
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.storage import read_json, write_file
-
-READERS = ("lrn_star", "ours", "longer", "tree")
-"""The stages that extract rules from the network; a scale may leave out the longer LRN*."""
 
 ERROR_SAMPLES = 1 << 17
 """Number of interpretations on which the two kinds of error are measured."""
@@ -80,18 +77,19 @@ class Repetition:
         lrn_star = {"queries": scale.queries, "sample": sample}
         tree = {**asdict(scale.tree_budget(self.task)), "sample": sample}
         evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERROR_SAMPLES}
-        stages = {
-            "search": stage("search", self.search, search),
+        longer = {"queries": scale.longer * scale.queries, "sample": sample}
+        readers = {
             "lrn_star": stage("lrn_star", partial(self.read_by_lrn_star, 1), lrn_star, "search"),
+            "longer": stage("longer", partial(self.read_by_lrn_star, scale.longer), longer, "search"),
             "ours": stage("ours", self.read_by_prime_bodies, asdict(scale.ours), "search"),
             "tree": stage("tree", self.read_by_tree, tree, "search"),
-            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *self.readers),
         }
-        if "longer" in self.readers:
-            longer = {**lrn_star, "queries": scale.longer * scale.queries}
-            work = partial(self.read_by_lrn_star, scale.longer)
-            stages["longer"] = stage("longer", work, longer, "search")
-        if protocol.is_published:
+        stages = {
+            "search": stage("search", self.search, search),
+            **{name: readers[name] for name in scale.readers},
+            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *scale.readers),
+        }
+        if scale.sweep and protocol.is_published:
             stages["missing"] = stage("missing", self.sweep, asdict(scale.sweep) | {"sample": sample})
         return stages
 
@@ -199,6 +197,7 @@ class Repetition:
 
     def sweep(self, folder: Path) -> None:
         """Measure accuracy and rules against the share of missing values."""
+        assert self.scale.sweep is not None
         points = self.scale.sweep.run(self.task.theory, self.task.protocol, self.seed, self.sample)
         write_json(folder / "points.json", points)
 
@@ -207,7 +206,7 @@ class Repetition:
         network, task = self.network, self.task
         judges: dict[str, Membership] = {
             "t": task.theory.satisfied_by,
-            **{name: self._theory(name).satisfied_by for name in self.readers},
+            **{name: self._theory(name).satisfied_by for name in self.scale.readers},
             "tree": self._tree(),
             "nn": network,
         }
@@ -215,14 +214,14 @@ class Repetition:
         found = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         asked = generator(self.seed, Purpose.COHERENCE)
         contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
-        errors = self._errors({name: judges[name] for name in self.readers})
+        errors = self._errors({name: judges[name] for name in self.scale.readers})
         report = {
             "size": size,
             "shares": {"mixed": _shares(found.shares)}
             | {kind: _shares(shares) for kind, shares in found.by_kind.items()}
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_disagreement_on(task.rows, judges))},
-            "rules": {name: self._about_rules(name) for name in self.readers},
+            "rules": {name: self._about_rules(name) for name in self.scale.readers},
             "errors": errors,
             "rows_rejected": _share(Share.where(~network(task.rows))),
             "incoherent": {
@@ -232,11 +231,6 @@ class Repetition:
             },
         }
         write_json(folder / "evaluation.json", report)
-
-    @property
-    def readers(self) -> tuple[str, ...]:
-        """The stages that extract rules from the network, at this scale."""
-        return tuple(name for name in READERS if name != "longer" or self.scale.longer > 1)
 
     @property
     def sample(self) -> int:
@@ -283,6 +277,18 @@ class Repetition:
             **count_rules(rules, self.task),
             "examples": [describe_rule(rule, self.task.binariser) for rule in rules[:EXAMPLE_RULES]],
         }
+
+
+def run_repetitions(runner: StageRunner, repetitions: Sequence[Repetition], processes: int) -> None:
+    """Run the stages of several repetitions, side by side where none waits for another."""
+    stages = [each.stages() for each in repetitions]
+    # a large search uses every core by itself
+    alone = any(len(each.scale.selection.nets) > NETS_PER_CHUNK["cpu"] for each in repetitions)
+    runner.run_stages([each["search"] for each in stages], 1 if alone else processes)
+    # what takes longest comes first, so that all cores end together
+    order = ("tree", "missing", "ours", "longer", "lrn_star")
+    runner.run_stages([each[name] for name in order for each in stages if name in each], processes)
+    runner.run_stages([each["evaluation"] for each in stages], processes)
 
 
 def count_rules(rules: Sequence[Rule], task: Task) -> dict[str, float]:

@@ -7,22 +7,18 @@ published figures are then combined, step by step. The network is always the pap
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from hornbook.baselines import HoeffdingSettings, decide_by_tree, hoeffding_tree
 from hornbook.paper import published
-from hornbook.paper.missing import accuracy
-from hornbook.paper.mixture import measure_disagreement
-from hornbook.paper.repetition import count_rules
-from hornbook.paper.stages import Stage, StageRunner, write_json
-from hornbook.paper.task import Task, draw_training_set
-from hornbook.queries import DEFAULT_MISSING, Budget, Membership, split_examples, train
-from hornbook.randomness import Purpose, generator
+from hornbook.paper.repetition import Repetition, run_repetitions
+from hornbook.paper.search import ModelSelection
+from hornbook.paper.settings import PAPER_BUDGET, Scale, TreeBudget
+from hornbook.paper.stages import StageRunner
+from hornbook.paper.task import Task
+from hornbook.queries import DEFAULT_MISSING, Settings
 from hornbook.storage import read_json
 
 Level: TypeAlias = Mapping[str, Any]
@@ -52,8 +48,19 @@ PUBLISHED = {
 FARTHEST = 3.0
 """The greatest distance of one figure: eight times as much, or an eighth."""
 
-TREE = HoeffdingSettings(grace_period=50, delta=0.5)
-"""The tree's parameters, which are not tuned here."""
+SCAN = Scale(
+    "scan",
+    repetitions=3,
+    selection=ModelSelection((published.NETS[0][0],), finalists=1, seeds=1),
+    ours=Settings(PAPER_BUDGET),
+    tree=TreeBudget(size=5_000, samples=1, tuning=200),
+    hard_tree=TreeBudget(size=5_000, samples=1, tuning=200),
+    sweep=None,
+    readers=("lrn_star", "tree"),
+    evaluation=1,
+    coherent=1_000,
+)
+"""Every combination is a small reproduction: the paper's own net, read by LRN* and by a tree."""
 
 
 @dataclass(frozen=True)
@@ -64,26 +71,18 @@ class ScanPlan:
     ----------
     levels
         The variations of one choice each.
-    seeds
-        The number of consecutive seeds.
     rounds, partners
         The number of rounds in which the nearest combination so far is combined with the `partners`
         variations of other choices that came nearest by themselves.
-    queries, labels
-        The limit on LRN*'s equivalence queries, and the labels of the tree.
-    fresh, evaluation
-        The numbers of accepted and of rejected test examples, and of interpretations evaluated.
+    scale
+        The size of each combination's reproduction.
 
     """
 
     levels: tuple[Level, ...] = LEVELS
-    seeds: int = 3
     rounds: int = 2
     partners: int = 4
-    queries: int = published.QUERIES
-    labels: int = 5_000
-    fresh: int = 1000
-    evaluation: int = 1 << 17
+    scale: Scale = SCAN
 
 
 def name_level(level: Level) -> str:
@@ -102,23 +101,26 @@ def name_level(level: Level) -> str:
     return ", ".join(named) or "default"
 
 
-def run_scan(
-    task: Task, runner: StageRunner, sample: int, seed: int, plan: ScanPlan, processes: int
-) -> dict[str, Any]:
+def run_scan(task: Task, runner: StageRunner, seed: int, plan: ScanPlan, processes: int) -> dict[str, Any]:
     """Run every variation and the combinations; return the result as a JSON object.
 
     Finished parts of an interrupted scan are not run again.
     """
     measured: dict[str, dict[str, Any]] = {}
+    seeds = range(seed, seed + plan.scale.repetitions)
 
     def run_levels(levels: Sequence[Level]) -> None:
-        fresh = [level for level in levels if name_level(level) not in measured]
-        stages = {name_level(level): _level_stages(task, level, sample, seed, plan) for level in fresh}
-        runner.run_stages([stage for several in stages.values() for stage in several], processes)
-        for level in fresh:
+        repetitions = {}
+        for level in levels:
             name = name_level(level)
-            runs = [read_json(runner.folder / stage.name / "figures.json") for stage in stages[name]]
-            measured[name] = {"level": dict(level), **summarise_figures(runs)}
+            protocol = replace(task.protocol, name=f"scan/{name.replace(', ', '+')}", **level)
+            varied = replace(task, protocol=protocol)
+            repetitions[name] = [Repetition(varied, plan.scale, each, runner.folder) for each in seeds]
+        run_repetitions(runner, [each for several in repetitions.values() for each in several], processes)
+        for level in levels:
+            name = name_level(level)
+            figures = summarise_figures([read_figures(each) for each in repetitions[name]])
+            measured[name] = {"level": dict(level), **figures}
 
     run_levels([{}, *plan.levels])
     alone = sorted(plan.levels, key=lambda level: measured[name_level(level)]["distance"])
@@ -127,7 +129,7 @@ def run_scan(
         partners = [level for level in alone if not level.keys() & best.keys()][: plan.partners]
         run_levels([{**best, **level} for level in partners])
     return {
-        "seeds": list(range(seed, seed + plan.seeds)),
+        "seeds": list(seeds),
         "protocol": task.protocol.settings(),
         "published": PUBLISHED,
         "combinations": measured,
@@ -176,66 +178,17 @@ def measure_distance(figures: Mapping[str, float]) -> float:
     return float(np.mean(distances))
 
 
-def _level_stages(task: Task, level: Level, sample: int, seed: int, plan: ScanPlan) -> list[Stage]:
-    """A stage for each seed of a combination."""
-    protocol = replace(task.protocol, **level)
-    varied = replace(task, protocol=protocol)
-    effort = {
-        name: value
-        for name, value in asdict(plan).items()
-        if name in ("queries", "labels", "fresh", "evaluation")
-    }
-    inputs = {"protocol": protocol.settings(), "sample": sample, **effort}
-    return [
-        Stage(
-            f"scan/{name_level(level).replace(', ', '+')}/seed-{each}",
-            partial(measure_protocol, varied, sample, each, plan),
-            inputs,
-            ("data",),
-        )
-        for each in range(seed, seed + plan.seeds)
-    ]
-
-
-def measure_protocol(task: Task, sample: int, seed: int, plan: ScanPlan, folder: Path) -> None:
-    """Train the paper's net under a protocol, read it by LRN* and by a tree, and write all figures."""
-    protocol, mixed = task.protocol, task.mixed
-    rng = generator(seed, Purpose.TRAINING_SET)
-    training, _ = split_examples(task.examples(rng), rng)
-    network = train(
-        training, published.NETS[0][0], training=protocol.training, encoding=protocol.encoding, seed=seed
+def read_figures(repetition: Repetition) -> dict[str, float]:
+    """The figures of a finished repetition that are compared with the published ones, and some more."""
+    search, evaluation = (
+        read_json(repetition.run / repetition.stage_path(stage) / f"{stage}.json")
+        for stage in ("search", "evaluation")
     )
-    recipe = replace(task.recipe, sizes=(plan.fresh, plan.fresh))
-    fresh = draw_training_set(task.theory, recipe, generator(seed, Purpose.FRESH_EXAMPLES))
-    found = published.run_lrn_star(
-        network,
-        mixed,
-        sample,
-        generator(seed, Purpose.LRN_STAR),
-        queries=plan.queries,
-        line_7=protocol.line_7,
-        close=protocol.close,
-    )
-    tree = hoeffding_tree(
-        network,
-        mixed,
-        plan.labels,
-        generator(seed, Purpose.TREE),
-        settings=TREE,
-        budget=Budget(membership_queries=plan.labels),
-        unknown=protocol.unknown_input,
-    )
-    judges: dict[str, Membership] = {
-        "t": task.theory.satisfied_by,
-        "h": found.theory.satisfied_by,
-        "tree": partial(decide_by_tree, tree.tree),
-        "nn": network,
+    mixed, rules = evaluation["shares"]["mixed"], evaluation["rules"]["lrn_star"]
+    pairs = {"t_nn": "t_nn", "h_nn": "lrn_star_nn", "t_h": "t_lrn_star", "t_tree": "t_tree"}
+    return {
+        "error": 1 - search["chosen"]["held_out"],
+        **{figure: mixed[pair]["estimate"] for figure, pair in pairs.items()},
+        **{name: count for name, count in rules.items() if name != "examples"},
+        "rows_rejected": evaluation["rows_rejected"]["estimate"],
     }
-    shares = measure_disagreement(judges, mixed, plan.evaluation, generator(seed, Purpose.EVALUATION)).shares
-    figures = {
-        "error": 1 - accuracy(network, fresh),
-        **{pair: shares[pair].estimate for pair in ("t_nn", "h_nn", "t_h", "t_tree")},
-        **count_rules(found.rules, task),
-        "rows_rejected": float(np.mean(~network(task.rows))),
-    }
-    write_json(folder / "figures.json", figures)

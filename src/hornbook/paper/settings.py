@@ -14,6 +14,9 @@ from hornbook.paper.task import Task
 from hornbook.queries import Budget, Settings
 from hornbook.statistics import sample_size
 
+READERS = ("lrn_star", "ours", "longer", "tree")
+"""What extracts rules from a network: LRN*, our learner, LRN* with more queries, and the Hoeffding tree."""
+
 PAPER_BUDGET = Budget(equivalence_queries=published.QUERIES)
 
 
@@ -57,7 +60,9 @@ class Scale:
     tree, hard_tree
         The Hoeffding tree's budget, and that under a protocol which is not the paper's.
     sweep
-        The sweep over missing values, with one seed per repetition.
+        The sweep over missing values, with one seed per repetition; None for no sweep.
+    readers
+        What extracts rules.
     fresh
         The number of accepted and of rejected test examples of the nets.
     evaluation
@@ -66,7 +71,7 @@ class Scale:
         The number of interpretations on which coherence is measured.
     longer
         The factor on the limit of equivalence queries for a second run of LRN*, which shows what
-        the limit costs; with 1 there is none.
+        the limit costs.
 
     """
 
@@ -76,7 +81,8 @@ class Scale:
     ours: Settings
     tree: TreeBudget
     hard_tree: TreeBudget
-    sweep: Sweep
+    sweep: Sweep | None
+    readers: tuple[str, ...] = READERS
     fresh: int = 1000
     evaluation: int = 2
     coherent: int = 10_000
@@ -117,7 +123,7 @@ QUICK = Scale(
     tree=TreeBudget(size=2_000, samples=2, tuning=200),
     hard_tree=TreeBudget(size=2_000, samples=2, tuning=200),
     sweep=Sweep(queries=10, size=1 << 14),
-    longer=1,
+    readers=("lrn_star", "ours", "tree"),
 )
 """The paper's own network without a search, few labels for the tree, a sweep with few queries."""
 

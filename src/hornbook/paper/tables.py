@@ -295,8 +295,9 @@ def _claims_table(metrics: Mapping[str, Any]) -> ReportTable:
         tuple(rows),
         f"Each rests on the seeds {metrics['seeds'][0]} to {metrics['seeds'][-1]}, LRN* with "
         f"{published.QUERIES} queries of {metrics['sample']:,} samples, and {evaluated:,.0f} "
-        "interpretations. A median is as published if it is within a quarter of the published figure, or that "
-        "lies in the range of the repetitions. A figure is not comparable where the paper's conditions are not met, or "
+        "interpretations. A median is as published if it is within a quarter of the published figure, or "
+        "that lies within the middle half of the repetitions. A figure is not comparable where the paper's "
+        "conditions are not met, or "
         "where the repetitions contradict each other.",
     )
 

@@ -10,7 +10,7 @@ decided otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 from hornbook.conditions import Condition, shorten_cut
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
-from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
-from hornbook.explanations.tree import Node
-from hornbook.models import Predictor, columns_with_missing, find_predictor
+from hornbook.models import Predictor, columns_with_missing
 from hornbook.proof.domain import (
     Box,
     ColumnRange,
@@ -80,11 +78,10 @@ def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -
 class ColumnProver:
     """Proves or refutes that a model decides for a class on all rows that meet conditions; see `make`."""
 
-    def __init__(self, model: Any, domain: Domain, *, seconds: float = PROOF_SECONDS) -> None:
+    def __init__(self, predictor: Predictor, domain: Domain, *, seconds: float = PROOF_SECONDS) -> None:
         if seconds <= 0:
             raise HornbookError(f"a proof needs time; got seconds={seconds}")
-        self.predictor = model if isinstance(model, Predictor) else find_predictor(model, domain.rows)[0]
-        self.seconds = seconds
+        self.predictor, self.seconds = predictor, seconds
         if not self.predictor.encodes_as_tables:
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
@@ -105,6 +102,11 @@ class ColumnProver:
         else:
             zeros = read_zeros(inner, self.preprocessing.is_sparse)
             self.reading = TreeReading(self.wall, trees, self.preprocessing, self.columns, self.domain, zeros)
+
+    @property
+    def classes(self) -> int:
+        """The number of classes that the model decides between."""
+        return self.wall.count
 
     def restrict(self, domain: Domain) -> ColumnProver:
         """The prover of the same model for another domain."""
@@ -241,81 +243,6 @@ def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
     if predictor.inputs not in (None, len(columns)):
         raise unprovable(predictor, f"it reads {predictor.inputs} columns, and the table has {len(columns)}")
     return columns
-
-
-def prove_explanation(
-    explanation: Explanation, model: Any, domain: Domain, seconds: float = PROOF_SECONDS
-) -> tuple[Verdict[pd.DataFrame] | None, ...]:
-    """Whether each line of an explanation holds for every row of a domain.
-
-    A line of rules is about the rows that meet its rule and none before it, a line of a tree about the
-    rows that come to the class on it; the class is the one that the line names.
-
-    Parameters
-    ----------
-    explanation
-        Rules or a tree; the lines of a score card hold only together, so none has a verdict.
-    model
-        The model; see `ColumnProver`.
-    domain
-        The rows in question.
-    seconds
-        Time limit of each line.
-
-    Returns
-    -------
-    verdicts
-        One for each line of `explanation.lines()`; None for a line that names no class.
-
-    Examples
-    --------
-    >>> from hornbook.explanations import ConditionRule
-    >>> from hornbook.conditions import Threshold
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
-    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
-    >>> rules = RuleSet(("bad", "good"), (ConditionRule((Threshold("income", 60),), 1),), 0)
-    >>> for line, verdict in zip(rules.lines(), prove_explanation(rules, model, Domain.of(rows))):
-    ...     print(line.text, line.outcome, verdict.status)
-    if income > 60 good proved
-    otherwise bad refuted
-
-    """
-    questions = list(_list_questions(explanation))
-    if not questions:
-        return tuple(None for _ in explanation.lines())
-    prover = ColumnProver(model, domain, seconds=seconds)
-    if len(explanation.classes) != len(prover.reading.contests):
-        raise HornbookError(
-            f"the explanation tells {len(explanation.classes)} classes apart, and the model "
-            f"{len(prover.reading.contests)}"
-        )
-    verdicts = iter([prover.prove(body, outcome, excluded) for body, excluded, outcome in questions])
-    return tuple(next(verdicts) if line.outcome else None for line in explanation.lines())
-
-
-Question = tuple[tuple[Condition, ...], tuple[tuple[Condition, ...], ...], int]
-
-
-def _list_questions(explanation: Explanation) -> Iterator[Question]:
-    """Yield the body, the excluded bodies and the class of each line that names a class."""
-    if isinstance(explanation, RuleSet):
-        bodies = tuple(rule.body for rule in explanation.rules)
-        for number, rule in enumerate(explanation.rules):
-            yield rule.body, bodies[:number], rule.outcome
-        yield (), bodies, explanation.default
-    elif isinstance(explanation, DecisionTree):
-        yield from _walk_paths(explanation.root, (), ())
-
-
-def _walk_paths(
-    node: Node[Condition], met: tuple[Condition, ...], failed: tuple[tuple[Condition, ...], ...]
-) -> Iterator[Question]:
-    if not isinstance(node, Split):
-        yield met, failed, node
-        return
-    yield from _walk_paths(node.yes, (*met, node.question), failed)
-    yield from _walk_paths(node.no, met, (*failed, (node.question,)))
 
 
 class _Confirmation:

@@ -398,6 +398,10 @@ def _linear(layer: str, predictor: Predictor, weights: Any, biases: Any = None) 
     return NetworkStep(LINEAR, layer, weights.astype(np.float64), biases.astype(np.float64), roundoff)
 
 
+TORCH_KINDS = {"ReLU": RELU, "Sigmoid": SIGMOID, "Softmax": SOFTMAX, "LogSoftmax": LOG_SOFTMAX}
+"""The activations that the prover supports."""
+
+
 def _torch_steps(module: Any, predictor: Predictor, place: str = "") -> Iterator[NetworkStep]:
     torch = library("torch", "torch")
     nn, kind = torch.nn, type(module)
@@ -411,24 +415,26 @@ def _torch_steps(module: Any, predictor: Predictor, place: str = "") -> Iterator
         for number, part in enumerate(module):
             yield from _torch_steps(part, predictor, f"{place}.{number}" if place else str(number))
     elif kind is nn.Linear:
-        tensors = [each for each in (module.weight, module.bias) if each is not None]
-        for tensor in tensors:
-            plain = type(tensor) in (nn.Parameter, torch.Tensor)
-            if not plain or tensor.dtype not in (torch.float32, torch.float64):
-                raise unprovable(predictor, f"{layer} computes in {tensor.dtype}, not in float32 or float64")
-        weights, *biases = (tensor.detach().cpu().numpy() for tensor in tensors)
-        yield _linear(layer, predictor, weights, *biases)
-    elif kind in (nn.Softmax, nn.LogSoftmax):
-        if module.dim not in (1, -1):
+        yield _torch_linear(torch, module, layer, predictor)
+    elif kind in [getattr(nn, name) for name in TORCH_KINDS]:
+        if getattr(module, "dim", -1) not in (1, -1):
             raise unprovable(predictor, f"{layer} runs over dimension {module.dim}, not over the classes")
-        yield NetworkStep(SOFTMAX if kind is nn.Softmax else LOG_SOFTMAX, layer)
-    elif kind in (nn.ReLU, nn.Sigmoid):
-        yield NetworkStep(RELU if kind is nn.ReLU else SIGMOID, layer)
+        yield NetworkStep(TORCH_KINDS[kind.__name__], layer)
     elif kind is nn.Flatten:
         if (module.start_dim, module.end_dim) not in ((1, -1), (1, 1)):
             raise unprovable(predictor, f"{layer} flattens more than one row")
     elif kind not in (nn.Identity, nn.Dropout):  # which pass numbers on as they are in evaluation
         raise unprovable(predictor, f"{layer} is not supported")
+
+
+def _torch_linear(torch: Any, module: Any, layer: str, predictor: Predictor) -> NetworkStep:
+    tensors = [each for each in (module.weight, module.bias) if each is not None]
+    for tensor in tensors:
+        plain = type(tensor) in (torch.nn.Parameter, torch.Tensor)
+        if not plain or tensor.dtype not in (torch.float32, torch.float64):
+            raise unprovable(predictor, f"{layer} computes in {tensor.dtype}, not in float32 or float64")
+    weights, *biases = (tensor.detach().cpu().numpy() for tensor in tensors)
+    return _linear(layer, predictor, weights, *biases)
 
 
 def _refuse_torch_settings(torch: Any, predictor: Predictor) -> None:
@@ -571,31 +577,39 @@ def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[NetworkStep]:
             raise unprovable(predictor, f"{layer} works on numbers that are no rows any more")
         value = node.output[0]
         if operator in ("Gemm", "MatMul"):
-            weights = others[0] if attributes.get("transB") else others[0].T
-            added = others[1:]
+            weights, added = others[0] if attributes.get("transB") else others[0].T, others[1:]
             if operator == "MatMul" and (sums := _onnx_sum(nodes, value, constants)):
                 added, value = [constants[name] for name in sums.input if name in constants], sums.output[0]
             width = len(weights)
             yield _linear(layer, predictor, weights, *(_onnx_row(each, width) for each in added))
         elif operator in ONNX_KINDS:
             yield NetworkStep(ONNX_KINDS[operator], layer)
+        elif operator == "Cast":
+            precision = _onnx_precision(int(attributes["to"]), precision, layer, predictor)
+        elif operator in ("Reshape", "Squeeze"):
+            flat = _onnx_flattens(operator, others[0].tolist(), width, layer, predictor)
         elif operator == "Add":
             raise unprovable(predictor, f"{layer} adds elsewhere than to a product of matrices")
-        elif operator == "Cast" and attributes["to"] < precision:
-            raise unprovable(predictor, f"{layer} makes double precision single")
-        elif operator == "Cast":
-            precision = int(attributes["to"])
-        elif operator in ("Reshape", "Squeeze"):
-            shape = operator, others[0].tolist()
-            flat = width == 1 and shape in ONNX_FLAT_SHAPES
-            if not flat and shape not in [("Reshape", row) for row in ([-1, width], [0, width], [0, -1])]:
-                raise unprovable(predictor, f"{layer} changes the shape of rows")
     if value != target:
         raise unprovable(predictor, f"its output {target!r} is not the end of its chain of operators")
 
 
-ONNX_FLAT_SHAPES = [("Reshape", [-1]), ("Squeeze", [1]), ("Squeeze", [-1])]
-"""Operators and shapes that make a column of one number a list of numbers."""
+def _onnx_precision(wished: int, precision: int, layer: str, predictor: Predictor) -> int:
+    """The precision after a cast, which must not be lower."""
+    if wished < precision:
+        raise unprovable(predictor, f"{layer} makes double precision single")
+    return wished
+
+
+def _onnx_flattens(
+    operator: str, shape: list[int], width: int | None, layer: str, predictor: Predictor
+) -> bool:
+    """Whether an operator makes a column of one number a list; refuse one that changes rows otherwise."""
+    if width == 1 and (operator, shape) in (("Reshape", [-1]), ("Squeeze", [1]), ("Squeeze", [-1])):
+        return True
+    if operator != "Reshape" or shape not in ([-1, width], [0, width], [0, -1]):
+        raise unprovable(predictor, f"{layer} changes the shape of rows")
+    return False
 
 
 def _onnx_graph(session: Any, predictor: Predictor) -> tuple[list[Any], dict[str, Any], str]:

@@ -7,8 +7,9 @@ inputs. A question is answered by local search for a witness first, then by bran
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
@@ -40,8 +41,17 @@ from hornbook.proof.region import (
 from hornbook.proof.votes import VotingForest, make_forest
 from hornbook.queries import Classifier, Groups, Judge, Membership, Proved, interpretation
 from hornbook.randomness import Purpose, generator
+from hornbook.schema import leaves_out_defaults
 
-BY_BRANCHING, BY_SOLVER = "branch and bound", "a SAT solver"
+Engine: TypeAlias = Literal[
+    "branch and bound", "a SAT solver", "local search", "no input breaks it", "nobody"
+]
+"""The engines that decide questions; nobody for one that was not asked."""
+
+BY_BRANCHING: Engine = "branch and bound"
+BY_SOLVER: Engine = "a SAT solver"
+BY_LOCAL_SEARCH: Engine = "local search"
+BY_VACUITY: Engine = "no input breaks it"
 
 PROBES, PROBE_BLOCK = 4096, 2048
 """Number of random inputs on which a reading is compared with its model, and batch size."""
@@ -142,8 +152,6 @@ def _describe(space: Space, states: States, at: int) -> str:
 
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
 
-BY_LOCAL_SEARCH, BY_VACUITY = "local search", "no input breaks it"
-
 PROOF_SECONDS = 60.0
 """Default time limit of a proof, in seconds."""
 
@@ -152,6 +160,7 @@ Witness_co = TypeVar("Witness_co", covariant=True)
 """An input that the model was asked about: an interpretation, or a row of a table."""
 
 
+@leaves_out_defaults
 @dataclass(frozen=True)
 class Verdict(Generic[Witness_co]):
     """The prover's answer to one question.
@@ -177,17 +186,17 @@ class Verdict(Generic[Witness_co]):
     """
 
     status: Status
-    by: str
-    seconds: float
-    bound: float
+    by: Engine
+    seconds: float = field(default=0.0, repr=False)
+    bound: float = np.inf
     witness: Witness_co | None = None
     reason: str = ""
-    needed: frozenset[Any] | None = None
+    needed: frozenset[Any] | None = field(default=None, repr=False)
 
     @classmethod
     def leave_open(cls, reason: str) -> Self:
         """The verdict on a question that cannot be asked."""
-        return cls("undecided", BY_BRANCHING, 0.0, np.inf, reason=reason)
+        return cls("undecided", BY_BRANCHING, reason=reason)
 
     @property
     def is_vacuous(self) -> bool:
@@ -289,7 +298,7 @@ def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple
     return states[best], float(outputs[best])
 
 
-def conclude(witness: Witness_co | None, by: str, clock: Stopwatch, bound: float) -> Verdict[Witness_co]:
+def conclude(witness: Witness_co | None, by: Engine, clock: Stopwatch, bound: float) -> Verdict[Witness_co]:
     """The verdict on a question with an output above 0: refuted if the model confirms the witness."""
     seconds = clock.elapsed
     if witness is not None:
@@ -490,3 +499,23 @@ class Prover:
         """Return the variable that is true if a base variable is true (or false); None if there is none."""
         own = next(v for v, place in self.places.items() if place == self.space.literals.drawn[base])
         return own if true else self.vocabulary.dual(own)
+
+    def is_witness(self, rule: Rule, witness: Interpretation) -> bool:
+        """Whether a witness is an input in question, violates a rule, and is accepted by the model."""
+        if self.region(witness) is None:
+            return False
+        states = self.states(witness)
+        if self.values == "complete" and (states == UNKNOWN).any():
+            return False
+        if self.interpretation(self.violate(rule), states) != witness:
+            return False
+        return bool(self.member(Batch.from_interpretations([witness], self.vocabulary))[0])
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the model's parameters as they were read, threshold included."""
+        sha = hashlib.sha256()
+        for part in self.accepting.parameters:
+            sha.update(repr(part.shape).encode())
+            sha.update(part.astype("<f8").tobytes())
+        return sha.hexdigest()

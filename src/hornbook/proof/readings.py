@@ -210,18 +210,10 @@ class CellGrid:
         zeros: ZeroReading | None = None,
     ) -> CellGrid:
         """Divide the columns at the cuts of the trees, and where numbers are read as zero."""
-        every: list[set[float]] = [set() for _ in columns]
-        for tree in trees:
-            for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
-                if place >= 0 and isinstance(source := preprocessing.inputs[place], ValueInput):
-                    every[source.column].add(cut)
-        if zeros is not None:
-            for source in preprocessing.inputs:
-                if isinstance(source, ValueInput):
-                    every[source.column] |= {math.nextafter(-zeros.reach, -math.inf), zeros.reach}
+        cuts = _list_cuts(trees, preprocessing, zeros, len(columns))
         edges: list[Vector | None] = []
         values: list[list[Any]] = []
-        for name, own in zip(columns, every, strict=True):
+        for name, own in zip(columns, cuts, strict=True):
             interval = domain.ranges[name]
             if isinstance(interval, Levels):
                 edges.append(None)
@@ -229,9 +221,8 @@ class CellGrid:
                 continue
             ends = np.array([-math.inf, *sorted(cut for cut in own if math.isfinite(cut)), math.inf])
             known = np.unique(domain.rows[name].dropna().to_numpy(np.float64))
-            pairs = zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
             edges.append(ends)
-            values.append([_choose_number(interval, low, high, known) for low, high in pairs])
+            values.append([_choose_number(interval, *pair, known) for pair in pairwise(ends.tolist())])
         states = max(map(len, values)) + 1
         inputs = np.full((len(columns), states, 2), np.inf)
         inputs[:, :, VALID] = 0
@@ -242,8 +233,8 @@ class CellGrid:
             inputs[place, -1] = np.nan, domain.ranges[name].missing
         routed = np.full((len(preprocessing.inputs), states), np.inf)
         for place, source in enumerate(preprocessing.inputs):
-            numbers_of = [source.encode(value) for value in values[source.column]]
-            routed[place, : len(numbers_of)] = numbers_of
+            numbers = [source.encode(value) for value in values[source.column]]
+            routed[place, : len(numbers)] = numbers
             name = columns[source.column]
             if domain.ranges[name].missing:
                 routed[place, -1] = source.encode(domain.missing_value(name))
@@ -338,6 +329,21 @@ class CellGrid:
                 low, high = ends[states[place]], ends[states[place] + 1]
                 numbers[place] = _choose_number(own, float(low), float(high), known)
         return self.domain.decode(numbers[None], self.columns)
+
+
+def _list_cuts(
+    trees: Iterable[TreeNodes], preprocessing: Preprocessing, zeros: ZeroReading | None, columns: int
+) -> list[set[float]]:
+    """For each column the numbers up to which trees tell its values apart."""
+    cuts: list[set[float]] = [set() for _ in range(columns)]
+    for tree in trees:
+        for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
+            if place >= 0 and isinstance(source := preprocessing.inputs[place], ValueInput):
+                cuts[source.column].add(cut)
+    for source in preprocessing.inputs if zeros is not None else ():
+        if zeros is not None and isinstance(source, ValueInput):
+            cuts[source.column] |= {math.nextafter(-zeros.reach, -math.inf), zeros.reach}
+    return cuts
 
 
 def _choose_number(interval: Interval, low: float, high: float, known: Vector) -> float:

@@ -27,15 +27,14 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
 from hornbook.queries.literals import exclusivity_rules, group_by_column
 from hornbook.schema import read_json, write_json
+from hornbook.tables.frames import as_frame, refuse_infinity
 from hornbook.tables.table import (
     KINDS,
     Kind,
     Table,
     are_truths,
-    as_frame,
     infer_kind,
     known_values,
-    refuse_infinity,
     sorted_levels,
 )
 

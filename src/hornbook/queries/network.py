@@ -6,7 +6,6 @@ Importing this module needs PyTorch; without it, the error says how to install i
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,10 +19,12 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, library
 from hornbook.logic import Batch, Vocabulary
+from hornbook.models.adapters.networks import NetworkDescription
 from hornbook.models.calls import find_close_rows, isolate_row
 from hornbook.models.inputs import Encoding
 from hornbook.models.loading import load_model
 from hornbook.queries.literals import Literals
+from hornbook.schema import write_json
 from hornbook.storage import write_file
 
 try:
@@ -308,18 +309,11 @@ class MLP:
     def save(self, path: str | Path) -> None:
         """Save the weights to `path`, a `.safetensors` file, and the rest to a JSON file next to it."""
         weights, description = _files(path)
-        content = self.to_bytes()
+        content, names, duals = self.to_bytes(), self.vocabulary.names, self.vocabulary.dual_names
         write_file(weights, content)
-        names = self.vocabulary.names
-        about = {
-            "encoding": self.encoding,
-            "widths": self.widths,
-            "weights": hashlib.sha256(content).hexdigest(),
-            "vocabulary": names,
-            "duals": {names[v]: names[w] for v, w in self.vocabulary.pairs},
-            "provenance": self.provenance,
-        }
-        write_file(description, json.dumps(about, indent=1, ensure_ascii=False) + "\n")
+        checksum = hashlib.sha256(content).hexdigest()
+        about = NetworkDescription(self.encoding, self.widths, checksum, names, duals, self.provenance)
+        write_file(description, write_json(about))
 
     def to_bytes(self) -> bytes:
         """The weights, as the content of the file that `save` writes."""
@@ -329,10 +323,9 @@ class MLP:
     @classmethod
     def load(cls, path: str | Path) -> MLP:
         """Load a network saved to `path`."""
-        weights, description = _files(path)
-        kept = load_model(weights)
-        about = json.loads(description.read_text(encoding="utf-8"))
-        return cls(kept.vocabulary, about["encoding"], kept.module, about.get("provenance", {}))
+        kept = load_model(_files(path)[0])
+        about = kept.description
+        return cls(kept.vocabulary, about.encoding, kept.module, about.provenance)
 
 
 def apply_to_columns(module: torch.nn.Sequential, columns: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,7 @@ from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
 from hornbook.queries.literals import Groups, group_by_column
-from hornbook.tables.table import as_frame
+from hornbook.tables import as_frame
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hornbook.reasons.change_space import ChangeLimits
 from hornbook.reasons.changes import ChangedValue, ChangeFinder, Changes, RowChange
-from hornbook.reasons.reasoner import Reasoner
-from hornbook.reasons.sufficient_reason import Coverage, ReasonLevel, SufficientReason, Why
+from hornbook.reasons.prover import ReasonLevel
+from hornbook.reasons.reasoner import Coverage, Reasoner, SufficientReason, Why
 from hornbook.reasons.table import CoveringReason, TableReasons, cover_table
 
 __all__ = [

@@ -291,14 +291,11 @@ class ChangeFinder:
     @cached_property
     def _table_prover(self) -> ColumnProver | None:
         """The prover of the table's domain; None for a model that it does not support."""
-        return self._make_prover(self.teacher.frame)
-
-    def _make_prover(self, table: pd.DataFrame) -> ColumnProver | None:
         try:
-            prover = make(self.subject.predictor, Domain.of(table))
+            prover = make(self.subject.predictor, Domain.of(self.teacher.frame))
         except HornbookError:
             return None
-        return prover if len(prover.reading.contests) == len(self.classes) else None
+        return prover if prover.classes == len(self.classes) else None
 
     def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
         """Choose a prover whose domain holds the row."""
@@ -308,7 +305,10 @@ class ChangeFinder:
         pins = [space.pin(name) for name in space.columns if name in prover.domain.ranges]
         if prover.domain.list_boxes(pins):
             return prover
-        return self._make_prover(space.add_to(self.teacher.frame))
+        try:
+            return prover.restrict(Domain.of(space.add_to(self.teacher.frame)))
+        except HornbookError:
+            return None
 
     def _prove_fewer(
         self, space: ChangeSpace, own: int, below: int, seconds: float

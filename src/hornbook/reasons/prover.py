@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -31,7 +32,9 @@ from hornbook.logic import Bools
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.reasons.row_conditions import Body, Codes, RowConditions
 from hornbook.reasons.search import PREFERENCE, ReasonSampler
-from hornbook.reasons.sufficient_reason import ReasonLevel
+
+ReasonLevel: TypeAlias = Literal["sampled", "proved", "minimal"]
+"""The certainty of a reason: by samples, for every row of a domain, or so that no condition can go."""
 
 DRAWN_ROWS = 512
 """Rows of each kind that are drawn in search of counterexamples: samples, random ones, and corners."""
@@ -94,7 +97,7 @@ class CounterexampleFinder:
         own = self.conditions.row
         return pd.DataFrame(
             {
-                name: rows[name].array if name in rows else own[name].array.take(np.zeros(len(rows), np.intp))
+                name: rows[name] if name in rows else own[name].iloc[[0] * len(rows)].set_axis(rows.index)
                 for name in own.columns
             }
         )
@@ -132,7 +135,7 @@ class CounterexampleFinder:
             source = numbers
             if name in self.conditions.columns:
                 source = np.where(own[:, self.conditions.columns.index(name)], len(values) - 1, numbers)
-            mixed[name] = values[name].array.take(source)
+            mixed[name] = values[name].iloc[source].reset_index(drop=True)
         return pd.DataFrame(mixed)
 
 

@@ -126,7 +126,7 @@ class ReasonSampler:
     def build_rows(self, sources: Sources) -> pd.DataFrame:
         """Build the rows of values of samples."""
         values = zip(self.rows.columns, sources, strict=True)
-        return pd.DataFrame({name: self.rows[name].array.take(own) for name, own in values})
+        return pd.DataFrame({name: self.rows[name].iloc[own].reset_index(drop=True) for name, own in values})
 
     def label(self, parts: Sequence[Sources]) -> list[LabelledRows]:
         """Ask the model about samples in one call; return their bins and answers, part by part."""

@@ -21,8 +21,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck
 from hornbook.randomness import Purpose, generator
-from hornbook.reasons.reasoner import Reasoner
-from hornbook.reasons.sufficient_reason import SufficientReason
+from hornbook.reasons.reasoner import Reasoner, SufficientReason
 
 REASON_SECONDS = 10.0
 """Time limit of a single reason."""

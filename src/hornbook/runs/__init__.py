@@ -1,5 +1,6 @@
 """Saved runs: the run folder, how a run is made and made again, its proofs, and comparisons with trees."""
 
+from hornbook.runs.certificates import prove_and_repair, prove_theory
 from hornbook.runs.comparison import ComparisonRow, compare_rules_with_trees, compare_with_trees
 from hornbook.runs.folder import (
     Run,
@@ -26,15 +27,10 @@ from hornbook.runs.inputs import (
     read_row_file,
     read_table_file,
     read_test_rows,
+    remark_on,
 )
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
-from hornbook.runs.proving import (
-    prove_and_repair,
-    prove_lines,
-    prove_theory,
-    refuse_unprovable,
-    refuse_unprovable_form,
-)
+from hornbook.runs.proving import prove_lines, refuse_unprovable, refuse_unprovable_form
 from hornbook.runs.seal import file_checksum, find_broken_seals, list_unsealed, read_seal, write_seal
 from hornbook.runs.verification import verify_folder
 
@@ -71,6 +67,7 @@ __all__ = [
     "read_test_rows",
     "refuse_unprovable",
     "refuse_unprovable_form",
+    "remark_on",
     "result_files",
     "save_diff",
     "save_extraction",

@@ -23,10 +23,10 @@ from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import Subject, load_model
-from hornbook.proof import PROOFS_FILE, Certificates
 from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, QuerySubject
 from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html
+from hornbook.runs.certificates import PROOFS_FILE, Certificates
 from hornbook.runs.inputs import TargetTable, encode_judge, encode_model, is_trained, load_target_table
 from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
 from hornbook.schema import read_object, write_json

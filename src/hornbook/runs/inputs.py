@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,8 @@ from hornbook.tables import (
     Table,
     TextFormat,
     fit_columns,
+    is_query,
+    is_source,
     load_dataset,
     read_new_rows,
     read_table,
@@ -137,13 +138,13 @@ def load_target_table(
     groups: str | None = None,
     remark: Remark = ignore,
 ) -> TargetTable:
-    """Load a table from a file, or a dataset by name, and set its target and its groups apart.
+    """Load a table from files, by a query or by the name of a dataset, and set target and groups apart.
 
     `positive` and `above` make two classes of the target's values. A file need not have the target
     as a column: then it only names what the model predicts. `csv` describes the format of a text,
     `groups` names the column of groups.
     """
-    exists = os.path.exists(source)  # unlike a path's method, it takes any name
+    exists = is_source(source)
     if not exists and source in DATASETS:
         table = load_dataset(source)
         target = target or str(table.label)
@@ -159,7 +160,7 @@ def load_target_table(
                 f"{', '.join(columns[:8])}{' …' if len(columns) > 8 else ''}"
             )
     given = {
-        "source": str(Path(source).resolve()) if exists else source,
+        "source": str(Path(source).resolve()) if exists and not is_query(source) else source,
         "target": target,
         "positive": positive,
         "above": above,
@@ -181,12 +182,14 @@ def load_target_table(
 
 
 def read_table_file(
-    path: str | Path, csv: str | None, max_rows: int | None = None, remark: Remark = ignore
+    source: str | Path, csv: str | None, max_rows: int | None = None, remark: Remark = ignore
 ) -> Table:
-    """Read a table file; `csv` describes the format of a text, as `TextFormat.parse` reads it."""
+    """Read a table from files or by a query; `csv` describes how a text is written: see `TextFormat`."""
     given = TextFormat.parse(csv or "")
-    table = read_table(path, max_rows=max_rows, **asdict(given))
-    _remark_on(table.name, table.text_format, given, len(table), table.source_rows, remark)
+    table = read_table(source, max_rows=max_rows, **asdict(given))
+    remark_on(table.name, table.text_format, given, table.notes, remark)
+    if table.source_rows is not None:
+        remark(f"{' '.join(table.name.split())} {describe_sample(len(table), table.source_rows)}")
     return table
 
 
@@ -195,8 +198,10 @@ def read_row_file(
 ) -> pd.DataFrame:
     """Read the rows of a file, whose columns may have no value at all; `csv` as for a table."""
     given = TextFormat.parse(csv or "")
-    rows, text_format, total = read_new_rows(path, given, max_rows)
-    _remark_on(path.name, text_format, given, len(rows), total, remark)
+    rows, reading = read_new_rows(path, given, max_rows)
+    remark_on(path.name, reading.text_format, given, reading.notes, remark)
+    if len(rows) < reading.rows:
+        remark(f"{' '.join(path.name.split())} {describe_sample(len(rows), reading.rows)}")
     return rows
 
 
@@ -207,20 +212,15 @@ def read_test_rows(
     return fit_columns(read_row_file(path, csv, MAX_TABLE_ROWS, remark), like, path.name)
 
 
-def _remark_on(
-    name: str,
-    text_format: TextFormat | None,
-    given: TextFormat,
-    rows: int,
-    source_rows: int | None,
-    remark: Remark,
+def remark_on(
+    name: str, text_format: TextFormat | None, given: TextFormat, notes: Iterable[str], remark: Remark
 ) -> None:
-    """Tell what was found out about a text that is not plain, and that only some rows of it are used."""
+    """Tell what was found out about a text that is not plain, and what was taken for missing values."""
     name = " ".join(name.split())
     if text_format is not None and (guesses := text_format.describe_guesses(given)):
         remark(f'{name} is read as --csv "{guesses}"')
-    if source_rows is not None and rows < source_rows:
-        remark(f"{name} {describe_sample(rows, source_rows)}")
+    for note in notes:
+        remark(f"{name}: {note}")
 
 
 def describe_sample(rows: int, source_rows: int) -> str:

@@ -13,9 +13,9 @@ from hornbook.deadline import Stopwatch
 from hornbook.extraction import Extraction, explain, learn_theory
 from hornbook.extraction.learning import Watch
 from hornbook.models import Subject
-from hornbook.proof import Certificates
 from hornbook.queries import Budget, QuerySubject, Settings
 from hornbook.reasons import Why
+from hornbook.runs.certificates import Certificates
 from hornbook.runs.folder import library_versions, save_run, start_run
 from hornbook.runs.inputs import TargetTable, note_unused_rows
 from hornbook.surrogates import Candidate

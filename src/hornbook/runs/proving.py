@@ -1,94 +1,20 @@
-"""Prove, refute and repair the rules of a run, or the lines of its explanation, for every input."""
+"""Prove or refute the lines of an explanation for every row of a domain."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pandas as pd
 
-from hornbook.conditions import write_value
-from hornbook.deadline import Deadline
+from hornbook.conditions import Condition, write_value
 from hornbook.errors import HornbookError
+from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
+from hornbook.explanations.tree import Node
 from hornbook.extraction import Extraction
-from hornbook.logic import Rule
 from hornbook.models import Subject
-from hornbook.proof import (
-    PROOF_SECONDS,
-    PROOFS_FILE,
-    Certificate,
-    Certificates,
-    Domain,
-    Prover,
-    Verdict,
-    make,
-    prove_explanation,
-    prove_rules,
-    repair_rule,
-)
+from hornbook.proof import PROOF_SECONDS, ColumnProver, Domain, Verdict, make
 from hornbook.queries import Guarantee, Unknown
-
-
-def prove_and_repair(
-    certificates: Certificates,
-    rules: Sequence[Rule],
-    *,
-    total: float | None = None,
-) -> Iterator[Certificate]:
-    """Prove or refute each rule and yield its certificate; then repair the refuted rules.
-
-    Rules that the certificates decide already are not proved again.
-    """
-    deadline = Deadline.after(total)
-    refuted = []
-    for certificate in prove_rules(certificates, rules, deadline):
-        yield certificate
-        if certificate.verdict.status == "refuted" and certificate.repair is None:
-            refuted.append(certificate)
-    for certificate in refuted:
-        if not deadline.passed:
-            repair = repair_rule(certificates.prover, certificate.rule, deadline)
-            if repair.verdict.status == "proved":
-                certificates.add(mended := replace(certificate, repair=repair))
-                yield mended
-
-
-def prove_theory(
-    prover: Prover,
-    rules: Sequence[Rule],
-    folder: Path | None = None,
-    model: Path | None = None,
-    total: float | None = None,
-    watch: Callable[[int], None] | None = None,
-) -> Certificates:
-    """Prove, refute and repair rules; what was proved before an interrupt is kept.
-
-    Parameters
-    ----------
-    prover
-        The prover of the model.
-    rules
-        The rules.
-    folder
-        Where certificates are written as they are found; an interrupt goes on to the caller then.
-    model
-        The model's file, for the certificates.
-    total
-        Time limit of all proofs together in seconds.
-    watch
-        Is called with the number of rules decided so far.
-
-    """
-    certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
-    try:
-        for number, _ in enumerate(prove_and_repair(certificates, rules, total=total), 1):
-            if watch is not None:
-                watch(min(number, len(rules)))
-    except KeyboardInterrupt:
-        if folder is not None:
-            raise
-    return certificates
 
 
 def prove_lines(extraction: Extraction, subject: Subject, seconds: float = PROOF_SECONDS) -> Extraction:
@@ -106,10 +32,78 @@ def prove_lines(extraction: Extraction, subject: Subject, seconds: float = PROOF
     """
     refuse_unprovable_form(extraction.explanation.form)
     domain = Domain.of(subject.frame)
-    verdicts = prove_explanation(extraction.explanation, subject.predictor, domain, seconds)
+    verdicts = prove_explanation(extraction.explanation, make(subject.predictor, domain, seconds))
     return add_verdicts(
         extraction, domain, [None if each is None else line_guarantee(each) for each in verdicts]
     )
+
+
+def prove_explanation(
+    explanation: Explanation, prover: ColumnProver
+) -> tuple[Verdict[pd.DataFrame] | None, ...]:
+    """Prove or refute each line of an explanation for every row of a domain.
+
+    A line of rules is about the rows that meet its rule and none before it, a line of a tree about the
+    rows that come to the class on it; the class is the one that the line names.
+
+    Parameters
+    ----------
+    explanation
+        Rules or a tree; the lines of a score card hold only together, so none has a verdict.
+    prover
+        The prover of the model.
+
+    Returns
+    -------
+    verdicts
+        One for each line of `explanation.lines()`; None for a line that names no class.
+
+    Examples
+    --------
+    >>> from hornbook.explanations import ConditionRule
+    >>> from hornbook.conditions import Threshold
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> prover = make(Subject.bind(model, rows).predictor, Domain.of(rows))
+    >>> rules = RuleSet(("bad", "good"), (ConditionRule((Threshold("income", 60),), 1),), 0)
+    >>> for line, verdict in zip(rules.lines(), prove_explanation(rules, prover)):
+    ...     print(line.text, line.outcome, verdict.status)
+    if income > 60 good proved
+    otherwise bad refuted
+
+    """
+    questions = list(_list_questions(explanation))
+    if questions and len(explanation.classes) != prover.classes:
+        raise HornbookError(
+            f"the explanation tells {len(explanation.classes)} classes apart, and the model {prover.classes}"
+        )
+    verdicts = iter([prover.prove(body, outcome, excluded) for body, excluded, outcome in questions])
+    return tuple(next(verdicts) if line.outcome else None for line in explanation.lines())
+
+
+Question = tuple[tuple[Condition, ...], tuple[tuple[Condition, ...], ...], int]
+
+
+def _list_questions(explanation: Explanation) -> Iterator[Question]:
+    """Yield the body, the excluded bodies and the class of each line that names a class."""
+    if isinstance(explanation, RuleSet):
+        bodies = tuple(rule.body for rule in explanation.rules)
+        for number, rule in enumerate(explanation.rules):
+            yield rule.body, bodies[:number], rule.outcome
+        yield (), bodies, explanation.default
+    elif isinstance(explanation, DecisionTree):
+        yield from _walk_paths(explanation.root, (), ())
+
+
+def _walk_paths(
+    node: Node[Condition], met: tuple[Condition, ...], failed: tuple[tuple[Condition, ...], ...]
+) -> Iterator[Question]:
+    if not isinstance(node, Split):
+        yield met, failed, node
+        return
+    yield from _walk_paths(node.yes, (*met, node.question), failed)
+    yield from _walk_paths(node.no, met, (*failed, (node.question,)))
 
 
 def add_verdicts(

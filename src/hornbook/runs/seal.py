@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from hornbook.errors import HornbookError
-from hornbook.proof import Finding
 from hornbook.storage import LOCK_FILE, read_json, read_text, write_file
 
 SEAL_FILE = "seal.json"
@@ -20,6 +20,15 @@ SEAL_FILE = "seal.json"
 
 FORMAT = 1
 """The version of the seal, and of the folder that it seals."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The result of one check: its subject, whether it holds, and why; None for what cannot be derived."""
+
+    about: str
+    holds: bool | None
+    says: str
 
 
 def checksum(content: str | bytes) -> str:

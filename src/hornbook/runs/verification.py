@@ -20,22 +20,19 @@ from hornbook.code_book_source import read_code_book
 from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import Extraction
-from hornbook.proof import (
+from hornbook.proof import Domain, Prover, make
+from hornbook.queries import INTERRUPTED, MODEL_FAILED
+from hornbook.reasons import Reasoner, Why
+from hornbook.report import to_html
+from hornbook.runs.certificates import (
     PROOFS_FILE,
-    Domain,
-    Finding,
     ProofLimits,
-    Prover,
     certificates_text,
     find_difference,
-    prove_explanation,
     read_certificates,
     read_proofs,
     verify_certificates,
 )
-from hornbook.queries import INTERRUPTED, MODEL_FAILED
-from hornbook.reasons import Reasoner, Why
-from hornbook.report import to_html
 from hornbook.runs.folder import (
     CONFIG_FILE,
     DECISIVE_PARTS,
@@ -59,8 +56,8 @@ from hornbook.runs.inputs import (
     read_test_rows,
 )
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
-from hornbook.runs.proving import add_verdicts, line_guarantee
-from hornbook.runs.seal import file_checksum, find_broken_seals, list_unsealed, read_seal
+from hornbook.runs.proving import add_verdicts, line_guarantee, prove_explanation
+from hornbook.runs.seal import Finding, file_checksum, find_broken_seals, list_unsealed, read_seal
 
 PATIENCE = 1000
 """How much more time than the run a run under a time limit gets when it is made again."""
@@ -159,9 +156,13 @@ def _verify_files_alone(run: Run, sealed: Collection[str]) -> Iterator[Finding]:
     """Verify a run that was saved from Python: its files follow from its extraction; it proves nothing."""
     files = result_files(run.extraction)
     del files[EXTRACTION_FILE]
-    yield from compare_files(run, files, sealed)
+    underived = [name for name in sealed if name in (TRACE_FILE, PROOFS_FILE)]
+    yield from compare_files(run, files, [name for name in sealed if name not in underived])
     claims = any(line.guarantee is not None for line in run.extraction.lines)
     says = "it was saved from Python, with no path of a model or a table"
+    for name in underived:
+        yield Finding(name, None, says)
+    says += "; what it claims to be proved cannot be derived" if claims else ""
     yield Finding(EXTRACTION_FILE, False if claims else None, says)
 
 
@@ -328,7 +329,7 @@ def _verify_lines(run: Run, again: MadeAgain, limits: ProofLimits, seconds: floa
     """Derive the verdict on each line again, named by the table's columns and the model's own classes."""
     made = again.extraction
     explanation = made.explanation
-    verdicts = prove_explanation(explanation, again.model, Domain.of(again.frame), seconds)
+    verdicts = prove_explanation(explanation, make(again.model, Domain.of(again.frame), seconds))
     texts = explanation.with_code_book(made.code_book.without_words()).lines()
     for text, stated, verdict in zip(texts, run.extraction.lines, verdicts, strict=True):
         claimed = stated.guarantee

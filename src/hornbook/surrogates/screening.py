@@ -20,6 +20,7 @@ import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
+from hornbook.tables import replace_columns
 
 MAX_SEARCHED_COLUMNS = 256
 """Columns that an explanation is sought in; of more, those that tell most about the answers."""
@@ -71,7 +72,7 @@ class ExchangeTest:
                 break
             others = samples.iloc[rng.integers(len(samples), size=len(part))]
             own = samples.iloc[part].reset_index(drop=True)
-            exchanged = [own.assign(**{name: others[name].array}) for name in unread]
+            exchanged = [replace_columns(own, {name: others[name].set_axis(own.index)}) for name in unread]
             found = label_rows(pd.concat(exchanged, ignore_index=True)).reshape(len(unread), len(part))
             answers, tried = answers + found.size, tried + len(part)
             changed = (found != labels[part]).any(axis=1)

@@ -6,22 +6,28 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.tables.datasets import DATASETS, DEFAULT_DATASET, load_dataset
-    from hornbook.tables.given_form import GivenForm, remember_form
+    from hornbook.tables.frames import (
+        GivenForm,
+        as_frame,
+        count_shared_rows,
+        fit_columns,
+        name_columns,
+        read_frame,
+        refuse_unusable,
+        remember_form,
+        replace_columns,
+    )
+    from hornbook.tables.reading import read_new_parts, read_new_rows
+    from hornbook.tables.sources import is_query, is_source, name_source
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
         Kind,
         Table,
-        as_frame,
         binary_label,
         infer_kind,
-        name_columns,
-        read_frame,
         read_table,
-        refuse_unusable,
-        replace_columns,
     )
     from hornbook.tables.text_format import TextFormat
-    from hornbook.tables.unseen import count_shared_rows, fit_columns, read_new_parts, read_new_rows
 
 __all__ = [
     "DATASETS",
@@ -35,8 +41,11 @@ __all__ = [
     "count_shared_rows",
     "fit_columns",
     "infer_kind",
+    "is_query",
+    "is_source",
     "load_dataset",
     "name_columns",
+    "name_source",
     "note_units",
     "number_units",
     "read_frame",
@@ -54,21 +63,21 @@ __getattr__ = load_lazily(
     "hornbook.tables",
     {
         "datasets": ["DATASETS", "DEFAULT_DATASET", "load_dataset"],
-        "given_form": ["GivenForm", "remember_form"],
-        "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
-        "table": [
-            "Kind",
-            "Table",
+        "frames": [
+            "GivenForm",
             "as_frame",
-            "binary_label",
-            "infer_kind",
+            "count_shared_rows",
+            "fit_columns",
             "name_columns",
             "read_frame",
-            "read_table",
             "refuse_unusable",
+            "remember_form",
             "replace_columns",
         ],
+        "reading": ["read_new_parts", "read_new_rows"],
+        "sources": ["is_query", "is_source", "name_source"],
+        "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
+        "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],
         "text_format": ["TextFormat"],
-        "unseen": ["count_shared_rows", "fit_columns", "read_new_parts", "read_new_rows"],
     },
 )

@@ -11,9 +11,12 @@ import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
-from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
-from hornbook.queries import check_share
-from hornbook.tables.table import Table, read_table, replace_columns
+from hornbook.lazy import load_lazily
+from hornbook.tables.frames import replace_columns
+from hornbook.tables.table import Table, read_table
+
+from_paper = load_lazily("hornbook", {"paper": ["load_hcc", "make_synthetic_hcc"]})
+"""The door to the paper's patients, who are datasets by name for everyone."""
 
 
 def breast_cancer() -> Table:
@@ -54,7 +57,8 @@ def hide_values(table: Table, missing: float, rng: np.random.Generator) -> Table
     ('iris with 25 % of values hidden', True)
 
     """
-    check_share("missing", missing)
+    if not 0 <= missing <= 1:
+        raise HornbookError(f"missing is a share between 0 and 1; got {missing}")
     if missing == 0:
         return table
     features = table.features
@@ -91,7 +95,7 @@ DATASETS = {
 """The names of the datasets, each with a one-line description."""
 
 _GENERATED: dict[str, Callable[[], Table]] = {
-    "hcc-synthetic": make_synthetic_hcc,
+    "hcc-synthetic": lambda: from_paper("make_synthetic_hcc")(),
     "breast-cancer": breast_cancer,
     "wine": wine,
     "iris": iris,
@@ -131,7 +135,7 @@ def load_dataset(
         raise HornbookError(f"there is no dataset {name!r}{hint}")
     if path is not None and name != "hcc":
         raise HornbookError(f"the dataset {name!r} takes no path; to read a file use read_table")
-    table = load_hcc(path) if name == "hcc" else _GENERATED[name]()
+    table: Table = from_paper("load_hcc")(path) if name == "hcc" else _GENERATED[name]()
     if not missing:
         return table
     if rng is None:

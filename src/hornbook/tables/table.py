@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -14,17 +13,13 @@ import pandas as pd
 
 from hornbook.conditions import spell_level, truth_value
 from hornbook.errors import HornbookError
-from hornbook.tables.files import open_parts
-from hornbook.tables.given_form import remember_form
-from hornbook.tables.notation import PLAIN
-from hornbook.tables.rows import MISSING_MARKERS, check_names, read_rows
+from hornbook.tables.frames import as_frame, check_names, refuse_infinity, replace_columns
+from hornbook.tables.reading import MISSING_MARKERS, Reading, draw_rows, read_rows, read_texts
+from hornbook.tables.sources import name_source
 from hornbook.tables.text_format import TextFormat
 
 Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-
-COLUMNS_PER_CHECK = 256
-"""Number of columns whose numbers are checked at a time."""
 
 
 def infer_kind(values: pd.Series[Any]) -> Kind:
@@ -85,64 +80,6 @@ def sorted_levels(known: pd.Series[Any]) -> list[Any]:
 def are_truths(levels: list[Any]) -> bool:
     """Whether every level is a word or number for true or false."""
     return all(truth_value(level) is not None for level in levels)
-
-
-def as_frame(data: Any) -> pd.DataFrame | None:
-    """Convert a pandas or polars frame to pandas; None for anything else."""
-    if isinstance(data, pd.DataFrame):
-        return data
-    if type(data).__module__.partition(".")[0] == "polars" and hasattr(data, "collect_schema"):
-        eager = data.collect() if hasattr(data, "collect") else data
-        return pd.DataFrame(eager.to_dict(as_series=False))
-    return None
-
-
-def read_frame(X: Any) -> pd.DataFrame:
-    """Rows as a frame whose columns have names: x0, x1, … where they have none."""
-    frame = as_frame(X)
-    if frame is None:
-        frame = pd.DataFrame(np.asarray(X)).infer_objects()
-    refuse_unusable(frame)
-    named = frame.set_axis(name_columns(frame), axis=1)
-    remember_form(named, X)
-    return named
-
-
-def replace_columns(rows: pd.DataFrame, values: Mapping[Any, Any]) -> pd.DataFrame:
-    """The rows with other values in some columns, or with further columns.
-
-    A column may have any name; pandas' `assign` takes names as keywords, and none can be `self`.
-    """
-    changed = rows.copy(deep=False)
-    for name, value in values.items():
-        changed[name] = value
-    return changed
-
-
-def name_columns(frame: pd.DataFrame) -> list[str]:
-    """The names of columns; x0, x1, … where they have none."""
-    if all(isinstance(name, str) for name in frame.columns):
-        return list(frame.columns)
-    return [f"x{number}" for number in range(frame.shape[1])]
-
-
-def refuse_unusable(frame: pd.DataFrame) -> None:
-    """Refuse a frame without rows, or with infinite numbers."""
-    if not len(frame):
-        raise HornbookError("there are no rows to explain the model on; pass some rows that it decides")
-    refuse_infinity(frame)
-
-
-def refuse_infinity(frame: pd.DataFrame, first_row: int = 0) -> None:
-    """Refuse infinite numbers, naming the first; `first_row` is the number of the frame's first row."""
-    numbers = frame.select_dtypes("number")
-    for start in range(0, numbers.shape[1], COLUMNS_PER_CHECK):
-        part = numbers.iloc[:, start : start + COLUMNS_PER_CHECK]
-        infinite = np.isinf(part.to_numpy(np.float64, na_value=np.nan))  # (rows, columns)
-        if infinite.any():
-            column = int(infinite.any(axis=0).argmax())
-            row, name = first_row + int(infinite[:, column].argmax()), part.columns[column]
-            raise HornbookError(f"row {row}, column {name!r} is infinity; make it missing or finite")
 
 
 def binary_label(
@@ -218,6 +155,8 @@ class Table:
         How the file was written, if it was a text.
     source_rows
         The number of rows of the source, if the table is a sample of them.
+    notes
+        What was taken for missing values in columns of numbers.
 
     """
 
@@ -227,6 +166,7 @@ class Table:
     label: str | None = None
     text_format: TextFormat | None = None
     source_rows: int | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def features(self) -> pd.DataFrame:
@@ -318,8 +258,10 @@ def read_table(
     Parameters
     ----------
     source
-        A path to a CSV, TSV or similar text, an `.arff` or a `.parquet` file; a text may be
-        compressed by gzip, bzip2, xz or Zstandard. Or a pandas or polars frame.
+        A path to a CSV, TSV or similar text, a `.parquet`, `.json` or `.jsonl` file, perhaps
+        compressed by gzip, bzip2, xz or Zstandard; a folder of such files or a pattern like
+        `visits/*.csv`; a query like `SELECT * FROM 'visits/*.parquet' WHERE age > 40`, which DuckDB
+        answers. Or a pandas or polars frame.
     label, positive, above
         The class column; see `Table.with_label`.
     delimiter, encoding, decimal, thousands
@@ -334,8 +276,8 @@ def read_table(
     name
         The table's name in reports; by default the file's name.
     max_rows
-        The size of a sample: of a table with more rows, this many are drawn uniformly. A CSV or
-        Parquet file is then read some rows at a time, and memory does not grow with it.
+        The size of a sample: of a table with more rows, this many are drawn uniformly. Memory does
+        then not grow with a file.
     seed
         The seed of the sample.
 
@@ -351,14 +293,21 @@ def read_table(
     if max_rows is not None and max_rows < 1:
         raise HornbookError(f"max_rows is at least 1; got {max_rows}")
     given = as_frame(source)
-    name = name or ("table" if given is not None else Path(source).name)
-    text_format = None
+    name = name or ("table" if given is not None else name_source(source))
     if given is not None:
-        frame, _, rows = read_rows([given], missing, max_rows, seed, words=kinds or ())
+        texts, notes = read_texts(given, missing, words=kinds or ())
+        drawn, reading = draw_rows(len(texts), max_rows, seed), Reading(len(texts), notes=notes)
+        frame = (texts if drawn is None else texts.iloc[drawn]).reset_index(drop=True)
     else:
-        asked = TextFormat(delimiter, encoding, decimal, thousands)
-        frame, text_format, rows = read_file_rows(
-            Path(source), asked, names, missing, max_rows, seed, words=kinds or ()
+        text_format = TextFormat(delimiter, encoding, decimal, thousands)
+        frame, reading = read_rows(
+            source,
+            text_format,
+            names=names,
+            missing=missing,
+            max_rows=max_rows,
+            seed=seed,
+            words=kinds or (),
         )
     if frame.empty:
         raise HornbookError(f"{name} has {frame.shape[1]} columns and {len(frame)} rows")
@@ -374,27 +323,7 @@ def read_table(
                 f"column {column!r} should hold numbers and holds {example!r}; mend the values"
             )
     inferred = {str(column): infer_kind(values) for column, values in frame.items()}
-    source_rows = rows if rows > len(frame) else None
-    table = Table(
-        frame, {**inferred, **(kinds or {})}, name, text_format=text_format, source_rows=source_rows
-    )
+    source_rows = reading.rows if reading.rows > len(frame) else None
+    every_kind = {**inferred, **(kinds or {})}
+    table = Table(frame, every_kind, name, None, reading.text_format, source_rows, reading.notes)
     return table if label is None else table.with_label(label, positive, above)
-
-
-def read_file_rows(
-    path: Path,
-    asked: TextFormat,
-    names: Sequence[str] | None = None,
-    missing: Iterable[str] = MISSING_MARKERS,
-    max_rows: int | None = None,
-    seed: int = 0,
-    words: Collection[str] = (),
-) -> tuple[pd.DataFrame, TextFormat | None, int]:
-    """The rows of a file, how it is written if it is a text, and how many rows it has.
-
-    `words` are columns that may hold dates.
-    """
-    with open_parts(path, asked, names, whole=max_rows is None) as (parts, text_format):
-        notations = (PLAIN,) if text_format is None else text_format.notations
-        frame, notation, rows = read_rows(parts, missing, max_rows, seed, notations, words=words)
-    return frame, text_format and text_format.with_notation(notation), rows

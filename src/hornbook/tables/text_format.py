@@ -1,44 +1,38 @@
-"""How a table is written as text: its encoding, its delimiter and the signs in its numbers."""
+"""How a table is written as text: its encoding, its delimiter and the signs in its numbers.
+
+A file has one notation of numbers: a decimal sign, and perhaps a sign between groups of three digits. It
+is guessed only where nothing else reads the columns: `3,5` needs a decimal comma and `1,234.5` a comma
+between thousands, but `1,234` alone can be either, and is refused until the user says which.
+"""
 
 from __future__ import annotations
 
-import codecs
-import csv
-import io
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
-from typing import TextIO
 
 from hornbook.errors import HornbookError
-from hornbook.tables.compressed import CHUNK_BYTES, open_bytes
-from hornbook.tables.notation import DECIMALS, NOTATIONS, THOUSANDS, Notation
 
 DELIMITERS = (",", ";", "\t", "|")
-DELIMITER_LINES = 50
-"""Number of lines from which the delimiter is detected."""
-
-DELIMITER_CHARACTERS = 1 << 20
-"""Number of characters that these lines have at most."""
 
 SIGN_NAMES = {"\t": "tab", " ": "space", "": "none"}
 """Words for signs that are not seen in a description."""
 
-UTF8, WESTERN = "utf-8", "cp1252"
-"""The encodings that a text without a byte order mark is tried in; the second contains Latin-1."""
 
-BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: UTF8,
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-"""The encodings by the first bytes of a text."""
+@dataclass(frozen=True)
+class Notation:
+    """A decimal sign, and the sign between thousands, if there is one."""
 
-_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_NOT_WESTERN = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
+    decimal: str = "."
+    thousands: str = ""
+
+
+DECIMALS = (".", ",")
+THOUSANDS = ("", ",", ".", " ", "'")
+PLAIN = Notation()
+NOTATIONS = tuple(
+    Notation(decimal, thousands) for thousands in THOUSANDS for decimal in DECIMALS if decimal != thousands
+)
+"""All notations, the simplest first."""
 
 
 def _is_delimiter(sign: str) -> bool:
@@ -149,105 +143,49 @@ class TextFormat:
         """The format with a notation of numbers."""
         return replace(self, decimal=notation.decimal, thousands=notation.thousands)
 
-    def open_text(self, path: Path) -> TextIO:
-        """Open a file in the encoding, with its line ends as they are."""
-        return io.TextIOWrapper(open_bytes(path), encoding=_codec(self.encoding or UTF8), newline="")
 
-    def resolve_encoding(self, path: Path) -> TextFormat:
-        """The format with the encoding of a file, found out if it is not given; all bytes are read."""
-        if self.encoding is None:
-            return replace(self, encoding=detect_encoding(path))
-        if (error := _find_bad_byte(path, self.encoding)) is not None:
-            raise HornbookError(f"the file is not {self.encoding} text ({error}); name another encoding")
-        return self
-
-
-PLAIN_TEXT = TextFormat(",", UTF8, ".", "")
+PLAIN_TEXT = TextFormat(",", "utf-8", ".", "")
 """The format that needs no mention."""
 
 
-def _codec(encoding: str) -> str:
-    """The codec of an encoding; that of UTF-8 passes over a byte order mark."""
-    return "utf-8-sig" if codecs.lookup(encoding).name == UTF8 else encoding
+def choose_notation(
+    columns: Mapping[str, Sequence[Notation]], allowed: Sequence[Notation], example: Callable[[str], str]
+) -> Notation:
+    """Choose the notation of a file: the simplest allowed one that reads all its columns of numbers.
 
-
-def detect_encoding(path: Path) -> str:
-    """Detect the encoding of a file: by its byte order mark, UTF-8, or what Windows writes in the West.
-
-    The last is taken only for a text in which no two bytes are a character of UTF-8: otherwise it
-    is UTF-8 that was damaged.
-    """
-    with open_bytes(path) as file:
-        start = file.read(4)
-    encoding = next((name for mark, name in BYTE_ORDER_MARKS.items() if start.startswith(mark)), UTF8)
-    error = _find_bad_byte(path, encoding)
-    if error is None:
-        return encoding
-    if encoding == UTF8 and not start.startswith(codecs.BOM_UTF8) and _is_western(path):
-        return WESTERN
-    raise HornbookError(
-        f"the file is not {encoding} text ({error}); if it is in another encoding, name it, such as "
-        "encoding='latin-1' (--csv encoding=latin-1)"
-    )
-
-
-def _find_bad_byte(path: Path, encoding: str) -> str | None:
-    """Say which byte of a file is not text in an encoding; refuse a text with NUL characters."""
-    decoder = codecs.getincrementaldecoder(_codec(encoding))()
-    offset = 0
-    with open_bytes(path) as file:
-        while True:
-            pending = len(decoder.getstate()[0])
-            chunk = file.read(CHUNK_BYTES)
-            try:
-                text = decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                return f"byte {offset - pending + error.start}"
-            except UnicodeError as error:
-                return str(error)
-            if "\0" in text:
-                raise HornbookError(
-                    "the file holds NUL characters: it is damaged, no text, or in another encoding, such as "
-                    "encoding='utf-16-le' (--csv encoding=utf-16-le)"
-                )
-            if not chunk:
-                return None
-            offset += len(chunk)
-
-
-def _is_western(path: Path) -> bool:
-    """Whether a file is text in the Western encoding, with no character of UTF-8 in it."""
-    with open_bytes(path) as file:
-        tail = b""
-        while chunk := file.read(CHUNK_BYTES):
-            if _NOT_WESTERN.search(chunk) or _MULTIBYTE.search(tail + chunk):
-                return False
-            tail = chunk[-3:]
-    return True
-
-
-def detect_delimiter(file: TextIO, width: int | None = None) -> str:
-    """Detect the delimiter that splits most of the first lines into the same number of values.
+    Refuses columns that no notation reads together, and signs that could mean something else.
 
     Parameters
     ----------
-    file
-        The text, from its first line.
-    width
-        The number of columns, if it is known.
+    columns
+        For each column of numbers the notations that read all its cells, of those that are allowed.
+    allowed
+        The notations that may be chosen, the simplest first.
+    example
+        A cell of a column, with a sign that may be decimal if there is one.
 
     """
-    text = file.read(DELIMITER_CHARACTERS)
-    lines = [line for line in io.StringIO(text, newline="") if line.strip()]
-    whole = lines[:-1] if len(lines) > 1 and len(text) == DELIMITER_CHARACTERS else lines
-    return max(DELIMITERS, key=lambda delimiter: _score_delimiter(whole[:DELIMITER_LINES], delimiter, width))
+    common = [notation for notation in allowed if all(notation in each for each in columns.values())]
+    if common and (common[0] == PLAIN or _is_needed(common[0], list(columns.values()), allowed)):
+        return common[0]
+    unclear = next(name for name, possible in columns.items() if PLAIN not in possible)
+    other = next((name for name, possible in columns.items() if not {*possible} >= {*columns[unclear]}), "")
+    where = [f"column {name!r} has {example(name)!r}" for name in (unclear, other) if name]
+    raise HornbookError(
+        f"{' and '.join(where)}: is the decimal sign a point or a comma? Say decimal='.' or decimal=',' "
+        "(--csv decimal=. or --csv decimal=,)"
+    )
 
 
-def _score_delimiter(lines: Sequence[str], delimiter: str, width: int | None) -> tuple[int, int]:
-    """The number of lines that a delimiter splits as the first one, and into how many values."""
-    try:
-        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
-    except csv.Error:
-        return 0, 0
-    first = width or (widths[0] if widths else 1)
-    return (sum(width == first for width in widths) if first > 1 else 0), first
+def _is_needed(chosen: Notation, readings: Sequence[Sequence[Notation]], allowed: Sequence[Notation]) -> bool:
+    """Whether the signs of a notation that can mean something else are the only way to read some column."""
+
+    def needs(sign: str, other_signs: set[str], field: str) -> bool:
+        return other_signs <= {sign} or any(
+            all(getattr(notation, field) == sign for notation in possible) for possible in readings
+        )
+
+    decimals, thousands = ({getattr(each, field) for each in allowed} for field in ("decimal", "thousands"))
+    return (chosen.decimal == "." or needs(chosen.decimal, decimals, "decimal")) and (
+        chosen.thousands not in DECIMALS or needs(chosen.thousands, thousands, "thousands")
+    )

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, list_trained_columns
+from hornbook.models.inputs import COMPLETE, ENCODINGS, list_trained_columns
 from hornbook.models.missing import takes_missing
 from hornbook.models.outputs import (
     Output,
@@ -179,10 +179,10 @@ def _refuse_unfitted(model: Any, name: str) -> None:
 
 
 def adapt_xgboost(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
-    """Make a predictor of a booster; ? is NaN, or the model's own marker of missing values."""
+    """Make a predictor of a booster; ? is NaN, which is missing beside the model's own marker of that."""
     if hasattr(model, "get_booster"):
         predictor = adapt_estimator(model, name, positive, output)
-        return replace(predictor, encoding=Encoding(unknown=model.missing), dtype=np.float32, order="C")
+        return replace(predictor, encoding=ENCODINGS["nan"], dtype=np.float32, order="C")
     column = positive_column(positive, name)
     objective = json.loads(model.save_config())["learner"]["objective"]["name"]
     predictor = Predictor(

@@ -8,8 +8,7 @@ are those of a `Sequential` of linear layers with ReLU between them, whose outpu
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -24,6 +23,8 @@ from hornbook.logic import Vocabulary
 from hornbook.models.inputs import Encoding
 from hornbook.models.outputs import Output, positive_column, unknown_output_error
 from hornbook.models.predictor import Predictor
+from hornbook.schema import read_json
+from hornbook.storage import read_text
 
 KERAS_OUTPUTS: dict[str | None, Output] = {
     "sigmoid": "probability",
@@ -152,6 +153,33 @@ def _last_keras_layer(model: Any) -> Any:
     return last if output is not None and output is getattr(last, "output", None) else None
 
 
+@dataclass(frozen=True)
+class NetworkDescription:
+    """What stands beside the weights of a network.
+
+    Attributes
+    ----------
+    encoding
+        How interpretations become inputs.
+    widths
+        The units of each hidden layer.
+    weights
+        The SHA-256 of the file of weights.
+    vocabulary, duals
+        The names of the variables, and of the dual of each that has one.
+    provenance
+        What the network was made from.
+
+    """
+
+    encoding: str
+    widths: tuple[int, ...]
+    weights: str
+    vocabulary: tuple[str, ...]
+    duals: Mapping[str, str]
+    provenance: Mapping[str, Any]
+
+
 @dataclass(frozen=True, eq=False)
 class SavedNetwork:
     """A module with its vocabulary and input encoding."""
@@ -159,6 +187,7 @@ class SavedNetwork:
     vocabulary: Vocabulary
     encoding: Encoding
     module: Any
+    description: NetworkDescription
 
 
 def adapt_saved(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -180,13 +209,9 @@ def read_network(path: Path) -> SavedNetwork:
             "beside it; save other networks as ONNX"
         )
     weights = path.read_bytes()
-    try:
-        about = json.loads(beside.read_text(encoding="utf-8"))
-        vocabulary = Vocabulary(about["vocabulary"], about["duals"])
-        encoding, checksum = Encoding.named(about["encoding"]), about["weights"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise HornbookError(f"{beside} does not describe a network: {error!r}") from None
-    if hashlib.sha256(weights).hexdigest() != checksum:
+    about = read_json(NetworkDescription, read_text(beside), f"{beside} does not describe a network")
+    vocabulary, encoding = Vocabulary(about.vocabulary, about.duals), Encoding.named(about.encoding)
+    if hashlib.sha256(weights).hexdigest() != about.weights:
         raise HornbookError(f"{path} is not the file that {beside.name} describes: the checksums differ")
     module = _build_layers(safetensors.load(weights), torch)
     expected, found = encoding.inputs(len(vocabulary)), module[0].in_features
@@ -194,7 +219,7 @@ def read_network(path: Path) -> SavedNetwork:
         raise HornbookError(
             f"{beside} speaks of {expected} inputs, but the weights in {path.name} take {found}"
         )
-    return SavedNetwork(vocabulary, encoding, module)
+    return SavedNetwork(vocabulary, encoding, module, about)
 
 
 def _build_layers(state: dict[str, Any], torch: Any) -> Any:

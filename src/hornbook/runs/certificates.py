@@ -11,50 +11,51 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.errors import HornbookError
-from hornbook.logic import (
-    UNICODE,
-    Batch,
-    Interpretation,
-    Rule,
-    Vocabulary,
-    read_rule,
-    rule_object,
-    rule_text,
-)
-from hornbook.proof.primes import Prime
-from hornbook.proof.prover import (
-    BY_BRANCHING,
-    BY_LOCAL_SEARCH,
-    BY_SOLVER,
-    BY_VACUITY,
-    PROOF_SECONDS,
-    Prover,
-    Side,
-    Verdict,
-)
-from hornbook.proof.region import UNKNOWN
+from hornbook.logic import UNICODE, Interpretation, Rule, Vocabulary, rule_text, vocabulary_forms
+from hornbook.proof import PROOF_SECONDS, Engine, Prime, Prover, Verdict, repair_rule
 from hornbook.queries import Guarantee, Proved, Unknown, UnknownKind
+from hornbook.runs.seal import Finding
+from hornbook.schema import read_object, write_object
 from hornbook.storage import read_json, write_file
 
 PROOFS_FILE = "proofs.json"
 """Name of the certificate file in a run folder."""
 
-BY_NOBODY, TOTAL_TIME_SPENT = "nobody", "the time for all rules was spent"
-"""Engine and reason of the verdict on a rule that was not asked about."""
+TOTAL_TIME_SPENT = "the time for all rules was spent"
+"""The reason of the verdict on a rule that was not asked about."""
 
-ENGINES = {
-    "proved": (BY_VACUITY, BY_SOLVER, BY_BRANCHING),
-    "refuted": (BY_LOCAL_SEARCH, BY_SOLVER, BY_BRANCHING),
-    "undecided": (BY_LOCAL_SEARCH, BY_SOLVER, BY_BRANCHING, BY_NOBODY),
-}
-"""For each status, the engines that can have decided it."""
+
+@dataclass(frozen=True)
+class Repair:
+    """A proved rule in place of a refuted one, and inputs that show, by name, which literals are needed."""
+
+    rule: Rule
+    by: Engine
+    bound: float
+    needed: Mapping[str, Interpretation]
+
+    @classmethod
+    def of(cls, prime: Prime, vocabulary: Vocabulary) -> Repair:
+        """The repair that was found."""
+        needed = {vocabulary.name(literal): prime.needed[literal] for literal in sorted(prime.needed)}
+        return cls(prime.rule, prime.verdict.by, prime.verdict.bound, needed)
+
+    @property
+    def is_prime(self) -> bool:
+        """Whether every literal is shown to be needed."""
+        return len(self.needed) == len(self.rule.body)
+
+    @property
+    def guarantee(self) -> Proved:
+        """The proof of the rule."""
+        return Proved(self.by, -self.bound)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,13 @@ class Certificate:
 
     rule: Rule
     verdict: Verdict[Interpretation]
-    repair: Prime | None = None
+    repair: Repair | None = None
+
+    @classmethod
+    def of(cls, rule: Rule, verdict: Verdict[Interpretation]) -> Certificate:
+        """The certificate of a verdict, without what depends on the time that it took."""
+        bound = verdict.bound if verdict.status == "proved" else math.inf
+        return cls(rule, Verdict(verdict.status, verdict.by, 0.0, bound, verdict.witness, verdict.reason))
 
     @property
     def guarantee(self) -> Guarantee:
@@ -73,42 +80,25 @@ class Certificate:
         return verdict.guarantee or Unknown(verdict.reason or f"by {verdict.by}", status)
 
     def to_object(self, vocabulary: Vocabulary) -> dict[str, Any]:
-        """The certificate, ready for JSON: a bound, a witness or a reason, by its verdict."""
-        verdict = self.verdict
-        entry = {**rule_object(vocabulary, self.rule), "verdict": verdict.status, "by": verdict.by}
-        if verdict.status == "proved":
-            return {**entry, "bound": _bound_object(verdict)}
-        if verdict.witness is not None:
-            repair = self.repair and _prime_object(vocabulary, self.repair)
-            return {**entry, "witness": _input_object(vocabulary, verdict.witness), "repair": repair}
-        return {**entry, "reason": verdict.reason}
+        """The certificate, ready for JSON."""
+        content: dict[str, Any] = write_object(self, vocabulary_forms(vocabulary))
+        return content
 
     @classmethod
     def from_object(cls, vocabulary: Vocabulary, entry: Any, place: str) -> Certificate:
         """Read what `to_object` wrote; refuse anything else, with its place in the file."""
-        try:
-            certificate = cls._read(vocabulary, entry)
-        except (HornbookError, LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-            said = str(error) if isinstance(error, HornbookError) else repr(error)
-            raise HornbookError(f"{place} is no certificate: {said}") from None
+        certificate = read_object(cls, entry, place, vocabulary_forms(vocabulary))
         if difference := find_difference(entry, certificate.to_object(vocabulary), place):
             raise HornbookError(f"{place} is no certificate: {difference}")
+        verdict = certificate.verdict
+        evidence = {
+            "proved": verdict.bound < math.inf,
+            "refuted": verdict.witness is not None,
+            "undecided": bool(verdict.reason),
+        }
+        if any(given != (status == verdict.status) for status, given in evidence.items()):
+            raise HornbookError(f"{place} is no certificate: its evidence is not that of {verdict.status}")
         return certificate
-
-    @classmethod
-    def _read(cls, vocabulary: Vocabulary, entry: Any) -> Certificate:
-        rule, status, by = read_rule(vocabulary, entry), entry["verdict"], entry["by"]
-        if by not in ENGINES[status]:
-            raise HornbookError(f"nothing is {status} by {by!r}")
-        if status == "proved":
-            return cls(rule, Verdict(status, by, 0.0, _read_bound(entry)))
-        if status == "refuted":
-            witness = _read_input(vocabulary, entry["witness"])
-            repair = entry["repair"] and _read_prime(vocabulary, entry["repair"])
-            return cls(rule, Verdict(status, by, 0.0, math.inf, witness), repair or None)
-        if not isinstance(reason := entry["reason"], str):
-            raise HornbookError(f"{reason!r} is no reason")
-        return cls(rule, Verdict(status, by, 0.0, math.inf, reason=reason))
 
 
 class Certificates:
@@ -207,7 +197,7 @@ def prove_rules(
     """
     known = {rule: certificates.find_decided(rule) for rule in rules}
     for rule, earlier in known.items():
-        certificate = earlier or Certificate(rule, _prove_rule(certificates.prover, deadline, rule))
+        certificate = earlier or Certificate.of(rule, _prove_rule(certificates.prover, deadline, rule))
         certificates.add(certificate)
         yield certificate
 
@@ -215,11 +205,73 @@ def prove_rules(
 def _prove_rule(prover: Prover, deadline: Deadline, rule: Rule) -> Verdict[Interpretation]:
     left = min(prover.seconds, deadline.left)
     if left <= 0:
-        return Verdict("undecided", BY_NOBODY, 0.0, math.inf, reason=TOTAL_TIME_SPENT)
+        return Verdict("undecided", "nobody", reason=TOTAL_TIME_SPENT)
     verdict = prover.prove_rule(rule, left)
     if verdict.status == "undecided" and left < prover.seconds:
         return replace(verdict, reason=TOTAL_TIME_SPENT)
     return verdict
+
+
+def prove_and_repair(
+    certificates: Certificates,
+    rules: Sequence[Rule],
+    *,
+    total: float | None = None,
+) -> Iterator[Certificate]:
+    """Prove or refute each rule and yield its certificate; then repair the refuted rules.
+
+    Rules that the certificates decide already are not proved again.
+    """
+    deadline = Deadline.after(total)
+    refuted = []
+    for certificate in prove_rules(certificates, rules, deadline):
+        yield certificate
+        if certificate.verdict.status == "refuted" and certificate.repair is None:
+            refuted.append(certificate)
+    for certificate in refuted:
+        if not deadline.passed:
+            repair = repair_rule(certificates.prover, certificate.rule, deadline)
+            if repair.verdict.status == "proved":
+                mended = replace(certificate, repair=Repair.of(repair, certificates.prover.vocabulary))
+                certificates.add(mended)
+                yield mended
+
+
+def prove_theory(
+    prover: Prover,
+    rules: Sequence[Rule],
+    folder: Path | None = None,
+    model: Path | None = None,
+    total: float | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> Certificates:
+    """Prove, refute and repair rules; what was proved before an interrupt is kept.
+
+    Parameters
+    ----------
+    prover
+        The prover of the model.
+    rules
+        The rules.
+    folder
+        Where certificates are written as they are found; an interrupt goes on to the caller then.
+    model
+        The model's file, for the certificates.
+    total
+        Time limit of all proofs together in seconds.
+    watch
+        Is called with the number of rules decided so far.
+
+    """
+    certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
+    try:
+        for number, _ in enumerate(prove_and_repair(certificates, rules, total=total), 1):
+            if watch is not None:
+                watch(min(number, len(rules)))
+    except KeyboardInterrupt:
+        if folder is not None:
+            raise
+    return certificates
 
 
 def read_certificates(path: Path) -> dict[str, Any]:
@@ -239,7 +291,7 @@ def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
     return {
         "model": {
             "sha256": None if model is None else hashlib.sha256(model.read_bytes()).hexdigest(),
-            "network": checksum(prover.accepting),
+            "network": prover.checksum,
         },
         "asked": {
             "vocabulary": list(vocabulary.names),
@@ -254,15 +306,6 @@ def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
             "output": predictor.output,
         },
     }
-
-
-def checksum(side: Side) -> str:
-    """The SHA-256 of a model's parameters as they were read, threshold included."""
-    sha = hashlib.sha256()
-    for part in side.parameters:
-        sha.update(repr(part.shape).encode())
-        sha.update(part.astype("<f8").tobytes())
-    return sha.hexdigest()
 
 
 def digest(content: Any) -> str:
@@ -307,52 +350,11 @@ def _short(content: Any) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _bound_object(verdict: Verdict[Interpretation]) -> float | None:
-    """The bound of a proof; null where no input can break the rule."""
-    return float(verdict.bound) if math.isfinite(verdict.bound) else None
-
-
-def _read_bound(entry: Mapping[str, Any]) -> float:
-    return -math.inf if entry["bound"] is None else float(entry["bound"])
-
-
-def _prime_object(vocabulary: Vocabulary, prime: Prime) -> dict[str, Any]:
-    """A proved rule, with the inputs that show which of its literals are needed."""
-    needed = {vocabulary.name(v): _input_object(vocabulary, prime.needed[v]) for v in sorted(prime.needed)}
-    proved = {"by": prime.verdict.by, "bound": _bound_object(prime.verdict)}
-    return {**rule_object(vocabulary, prime.rule), **proved, "needed": needed}
-
-
-def _read_prime(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Prime:
-    """The rule and its literals that `_prime_object` wrote; without the questions on the way."""
-    rule = read_rule(vocabulary, entry)
-    needed = {vocabulary.index(v): _read_input(vocabulary, item) for v, item in entry["needed"].items()}
-    verdict = Verdict[Interpretation]("proved", entry["by"], 0.0, _read_bound(entry))
-    return Prime(rule, verdict, needed, tuple(sorted(rule.body - set(needed))))
-
-
-def _input_object(vocabulary: Vocabulary, item: Interpretation) -> dict[str, Any]:
-    return {"true": list(vocabulary.named(item.true)), "false": list(vocabulary.named(item.false))}
-
-
-def _read_input(vocabulary: Vocabulary, entry: Mapping[str, Any]) -> Interpretation:
-    return Interpretation(vocabulary.variables(entry["true"]), vocabulary.variables(entry["false"]))
-
-
 MARGIN_TOLERANCE = 1e-6
 """Tolerance for a margin that is derived again: other machines round sums differently."""
 
 LITTLE_TIME = 0.1
 """A verdict derived within this share of the time limit contradicts one that ran out of time."""
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The result of one check: its subject, whether it holds, and why; None for what cannot be derived."""
-
-    about: str
-    holds: bool | None
-    says: str
 
 
 @dataclass(frozen=True)
@@ -423,7 +425,7 @@ def verify_certificates(
             holds = limits.agree(claimed.guarantee, Certificate(rule, again).guarantee, again.seconds)
             says = str(claimed.verdict) if holds else f"it is {again}"
         else:  # which engine finds a witness depends on what it was asked before
-            holds = is_witness(prover, rule, witness)
+            holds = prover.is_witness(rule, witness)
             says = "the model accepts the witness" if holds else "the witness is no input that refutes it"
         yield Finding(f"{status}  {rule_text(vocabulary, rule, UNICODE)}", holds, says)
         if claimed.repair is not None:
@@ -440,23 +442,11 @@ def _verify_repair(
     assert repair is not None
     if claimed.verdict.status != "refuted" or repair.rule.head != rule.head:
         return False, "it repairs another rule"
-    for literal, witness in repair.needed.items():
+    for name, witness in repair.needed.items():
+        literal = prover.vocabulary.index(name)
         smaller = Rule(repair.rule.body - {literal}, repair.rule.head)
-        if literal not in repair.rule.body or not is_witness(prover, smaller, witness):
-            return False, f"{prover.vocabulary.name(literal)} is not shown to be needed"
+        if literal not in repair.rule.body or not prover.is_witness(smaller, witness):
+            return False, f"{name} is not shown to be needed"
     again = prover.prove_rule(repair.rule, seconds)
-    stated = Certificate(repair.rule, repair.verdict).guarantee
-    holds = limits.agree(stated, Certificate(repair.rule, again).guarantee, again.seconds)
+    holds = limits.agree(repair.guarantee, Certificate(repair.rule, again).guarantee, again.seconds)
     return holds, str(again) if holds else f"it is {again}"
-
-
-def is_witness(prover: Prover, rule: Rule, witness: Interpretation) -> bool:
-    """Whether a witness is an input in question, violates the rule, and is accepted by the model."""
-    if prover.region(witness) is None:
-        return False
-    states = prover.states(witness)
-    if prover.values == "complete" and (states == UNKNOWN).any():
-        return False
-    if prover.interpretation(prover.violate(rule), states) != witness:
-        return False
-    return bool(prover.member(Batch.from_interpretations([witness], prover.vocabulary))[0])

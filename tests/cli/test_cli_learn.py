@@ -1,15 +1,16 @@
-"""`hornbook learn`: a theory about a model by queries, and what the command refuses."""
+"""`hornbook learn` about a model: a theory by queries, by each learner, and what the command refuses."""
 
 import json
 import sys
 from importlib import import_module
 
+import numpy as np
 import pandas as pd
 import pytest
 from commands import is_one_line
 
 import hornbook as hb
-from hornbook.queries import Training
+from hornbook.queries import MLP, Binariser, Training
 from hornbook.runs import Run
 from hornbook.tables import split_rows
 
@@ -59,6 +60,32 @@ def test_no_query_is_asked_where_none_is_allowed(hornbook, arguments):
     assert (done.returncode, done.stderr) == (0, "")
     assert "# guarantee: none: nothing was measured (budget of 0 equivalence queries)" in done.stdout
     assert "# stopped: budget of 0 equivalence queries" in done.stdout
+
+
+@pytest.mark.parametrize("learner", ["lrn_star", "prime"])
+def test_a_judge_of_the_user_is_learned_by_the_paper_s_algorithm_too(hornbook, tmp_path, learner):
+    """The judge is a network that accepts if there is no fever or the patient is ill."""
+    frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (80, 3)), columns=["fever", "cough", "ill"])
+    frame.to_csv(tmp_path / "patients.csv", index=False)
+    vocabulary = Binariser(dual=True).fit(frame).vocabulary_
+    weights = np.zeros((1, len(vocabulary)))
+    weights[0, [vocabulary.index("not_fever"), vocabulary.index("ill")]] = 1
+    MLP.of([(weights, np.array([-0.75]))], vocabulary).save(tmp_path / "judge.safetensors")
+    options = ["--judge", "--learner", learner, "--sample-size", "paper", "--proof", "-o", tmp_path / "run"]
+    model = ["--target", "ill", "--model", tmp_path / "judge.safetensors"]
+    done = hornbook("learn", tmp_path / "patients.csv", *model, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    run = Run.load(tmp_path / "run")
+    assert run.rules.theory.entails("fever & not_ill -> false") and run.rules.label is None
+    assert run.config["settings"]["learner"] == learner
+    assert (tmp_path / "run" / "trace.jsonl").read_text().count('"query"') >= 1
+    done = hornbook("verify", tmp_path / "run")
+    assert done.returncode == 0 and "FAILS" not in done.stdout
+
+
+def test_horn1_is_refused_for_variables_with_duals(hornbook, arguments):
+    assert is_one_line(done := hornbook(*arguments, "--learner", "horn1"))
+    assert "variables without duals" in done.stderr
 
 
 def test_training_without_safetensors_says_what_to_install(hornbook, folder, tmp_path, monkeypatch):

@@ -8,24 +8,26 @@ from itertools import product
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from test_proof import accepted, module, vocabulary_of
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import as_predictor
-from hornbook.proof import Certificate, Certificates, Prover, verify_certificates
-from hornbook.proof.certificate import (
+from hornbook.proof import Prover
+from hornbook.queries import MLP, Proved, Unknown, interpretation
+from hornbook.runs import prove_and_repair
+from hornbook.runs.certificates import (
     PROOFS_FILE,
+    Certificate,
+    Certificates,
     ProofLimits,
     certificates_text,
     digest,
     find_difference,
-    is_witness,
     read_certificates,
     read_proofs,
+    verify_certificates,
 )
-from hornbook.queries import MLP, Proved, Unknown, interpretation
-from hornbook.runs import prove_and_repair
+from tests.proof.test_proof import accepted, module, vocabulary_of
 
 RULES = """cough & not_old -> ill
 fever -> ill
@@ -108,7 +110,7 @@ def problems(prover, rules, content):
 def test_changes_that_were_digested_again_are_noticed(certified):
     prover, rules, text = certified
     content = json.loads(text)
-    assert {entry["verdict"] for entry in content["proofs"]} == {"proved", "refuted", "undecided"}
+    assert {entry["verdict"]["status"] for entry in content["proofs"]} == {"proved", "refuted", "undecided"}
     assert any(entry.get("repair") for entry in content["proofs"]) and problems(prover, rules, content) == []
     noticed, unnoticed = 0, []
     for place, changed in mutations({part: value for part, value in content.items() if part != "digest"}):
@@ -120,7 +122,7 @@ def test_changes_that_were_digested_again_are_noticed(certified):
             unnoticed += [] if lines else [" ".join(map(str, place))]
     # to say less is not to say something wrong: no repair, a literal of it not shown to be needed, or why
     # something is undecided in other words
-    less = re.compile(r"proofs \d+ (repair( needed| needed \S+ dropped)?|reason)")
+    less = re.compile(r"proofs \d+ (repair( needed| needed \S+ dropped)?|verdict reason)")
     assert all(less.fullmatch(place) for place in unnoticed), unnoticed
     assert noticed > 700 and len(unnoticed) < 20
 
@@ -128,20 +130,21 @@ def test_changes_that_were_digested_again_are_noticed(certified):
 def test_verdicts_that_are_other_ones_are_noticed(certified):
     prover, rules, text = certified
     content = json.loads(text)
-    witness = next(entry["witness"] for entry in content["proofs"] if entry["verdict"] == "refuted")
+    witness = next(
+        entry["verdict"]["witness"] for entry in content["proofs"] if entry["verdict"]["status"] == "refuted"
+    )
     others = (
-        {"verdict": "proved", "by": "branch and bound", "bound": -1.0},
-        {"verdict": "proved", "by": "no input breaks it", "bound": None},
-        {"verdict": "refuted", "by": "local search", "witness": witness, "repair": None},
-        {"verdict": "undecided", "by": "branch and bound", "reason": "not decided in 60 s"},
+        {"status": "proved", "by": "branch and bound", "bound": -1.0},
+        {"status": "proved", "by": "no input breaks it", "bound": "-Infinity"},
+        {"status": "refuted", "by": "local search", "witness": witness},
+        {"status": "undecided", "by": "branch and bound", "reason": "not decided in 60 s"},
     )
     for number, entry in enumerate(content["proofs"][:-1]):  # time was up for the last one
-        rule = {part: entry[part] for part in ("body", "head")}
         for other in others:
-            if other["verdict"] != entry["verdict"]:
+            if other["status"] != entry["verdict"]["status"]:
                 entries = [*content["proofs"]]
-                entries[number] = {**rule, **other}
-                assert len(problems(prover, rules, {**content, "proofs": entries})) >= 1, (rule, other)
+                entries[number] = {"rule": entry["rule"], "verdict": other, "repair": None}
+                assert len(problems(prover, rules, {**content, "proofs": entries})) >= 1, (entry, other)
 
 
 def test_verdicts_agree_up_to_the_last_digits_of_a_margin_and_the_time_that_is_taken():
@@ -192,7 +195,7 @@ def test_witness_holds_exactly_if_it_is_an_accepted_input_that_breaks_the_rule(v
         breaking = accepted(prover, violation(rule))
         contradiction = interpretation(vocabulary, {0, 2})
         for witness in [*every, contradiction]:
-            assert is_witness(prover, rule, witness) == (witness in breaking), witness
+            assert prover.is_witness(rule, witness) == (witness in breaking), witness
             told.add(witness in breaking)
     assert told == {True, False}
 
