@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -60,6 +61,36 @@ def test_restored_run_gives_the_same_result_again(kind, hornbook, place, tmp_pat
         extraction = explain_as_set(subject, run.config["settings"])
     again = replace(extraction, provenance=run.extraction.provenance)
     assert again.to_json() == run.extraction.to_json()
+
+
+@pytest.mark.parametrize(
+    "command", ["extract", "learn", "why run --row 3 --no-proof", "compare run --samples 100", "verify run"]
+)
+def test_every_command_splits_the_rows_and_binds_the_model_once(
+    command, hornbook, place, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    name, *arguments = command.split()
+    model = ["--target", "ill", "--model", place / "tree.onnx", "--groups", "patient", "-o", "run"]
+    made = [place / "table.csv", *model, *(LEARN if name == "learn" else EXTRACT)]
+    if arguments:
+        assert hornbook("extract", *made).returncode == 0
+    calls = []
+
+    def count(place):
+        module, function = place.rsplit(".", 1)
+        original = getattr(import_module(module), function)
+        monkeypatch.setattr(
+            place, lambda *given, **named: [calls.append(function), original(*given, **named)][1]
+        )
+
+    count("hornbook.models.subject.split_rows")
+    count("hornbook.queries.subject.split_rows")
+    count("hornbook.models.subject.bind_classifier")
+    count("hornbook.queries.subject.predict_two_classes")
+    assert hornbook(name, *(arguments or made)).returncode == 0
+    bound = "predict_two_classes" if name == "learn" else "bind_classifier"
+    assert sorted(calls) == sorted(["split_rows", bound])
 
 
 def test_a_run_learned_in_python_is_verified_as_far_as_it_can_be(hornbook, tmp_path):
