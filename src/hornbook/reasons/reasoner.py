@@ -20,10 +20,10 @@ from hornbook.explanations import Explanation
 from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
-from hornbook.proof import ColumnProver, Domain, make
+from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
-from hornbook.reasons.changes import ChangeFinder, Changes
+from hornbook.reasons.changes import ChangeFinder, Changes, make_prover
 from hornbook.reasons.prover import ProvedBody, ReasonLevel, ReasonProver
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
 from hornbook.reasons.search import ReasonSampler, ReasonSearch
@@ -362,13 +362,9 @@ class Reasoner:
     @cached_property
     def _prover(self) -> ColumnProver:
         """The prover of the table's domain, or of the given one."""
-        return self._make_prover(self.domain or Domain.of(self.teacher.frame))
-
-    def _make_prover(self, domain: Domain) -> ColumnProver:
-        prover = make(self.subject.predictor, domain)
-        if prover.classes != len(self.classes):
-            raise HornbookError("the prover tells another number of classes apart than the model has")
-        return prover
+        if self.domain is None:
+            return self._finder.table_prover
+        return make_prover(self.subject, self.domain)
 
     def _prover_of(self, conditions: RowConditions) -> ColumnProver:
         """The prover of a domain that has the row: the table's one, or one that reaches to the row."""
@@ -376,7 +372,7 @@ class Reasoner:
             frame = self.teacher.frame
             wider = Domain.of(pd.concat([frame, conditions.row], ignore_index=True))
             same = wider.ranges == Domain.of(frame).ranges
-            return self._prover if same else self._make_prover(wider)
+            return self._prover if same else make_prover(self.subject, wider)
         for name, value in conditions.row.iloc[0].items():
             known = name in self.domain.ranges and not pd.isna(value)
             if known and not self.domain.list_boxes([Category(str(name), value)]):
