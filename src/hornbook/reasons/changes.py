@@ -1,8 +1,8 @@
 """What would change a model's decision about a row: the fewest columns, and the smallest change of them.
 
 A change goes to values that occur in the table, and is checked on the model itself. That no change of
-fewer columns does is proved where the model can be read: all other columns have the row's values, and
-the model keeps its class for every value of the free ones within the table's ranges.
+fewer columns does is proved for models that the prover supports: all other columns have the row's values,
+and the model keeps its class for every value of the free ones within the table's ranges.
 """
 
 from __future__ import annotations
