@@ -25,7 +25,7 @@ from scipy.stats import false_discovery_control
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Condition, meet_conditions
 from hornbook.diff.result import FALSE_DISCOVERY_RATE, DiffGroup, DiffLine, DiffRow, ModelSide
-from hornbook.diff.samples import Compared, ModelPair, PairSamples
+from hornbook.diff.samples import Compared, ModelPair, PairSamples, add_answers
 from hornbook.diff.switches import ClassSwitches
 from hornbook.explanations import Explanation, RuleSet, list_groups
 from hornbook.randomness import Purpose, generator
@@ -93,7 +93,8 @@ def measure_samples(
     pool = pair.old.sample(POOL_FACTOR * n_samples, generator(seed, Purpose.EVALUATION))
     told, answers = pool, 0
     if pair.column in explanation.columns:
-        told, answers = pair.answer_old(pool), len(pool)
+        told = add_answers(pool, pair.column, pair.classes, pair.label_old(pool))
+        answers = len(pool)
     strata = find_lines(explanation, told)  # (samples,)
     outcomes = list_outcomes(explanation)
     members = np.bincount(strata, minlength=len(outcomes))
