@@ -272,9 +272,9 @@ class Reasoner:
         outcome = int(self.teacher.labels(given)[0])
         columns = dict.fromkeys(self.columns)
         preferred = frozenset(find_column(name, columns, self.code_book) for name in prefer)
-        asked = ReasonSettings(share, preferred, proof, seconds)
+        settings = ReasonSettings(share, preferred, proof, seconds)
         found: list[SufficientReason] = []
-        for reason in self._list_reasons(given, outcome, asked):
+        for reason in self._list_reasons(given, outcome, settings):
             if all(reason.conditions != other.conditions for other in found):
                 found.append(reason)
             if len(found) == reasons:
@@ -304,7 +304,7 @@ class Reasoner:
         return [self.explain(frame.iloc[[row]], ask_again=False) for row in rows]
 
     def _list_reasons(
-        self, row: pd.DataFrame, outcome: int, asked: ReasonSettings
+        self, row: pd.DataFrame, outcome: int, settings: ReasonSettings
     ) -> Iterator[SufficientReason]:
         """Different reasons: each later one does without a column of an earlier one.
 
@@ -316,7 +316,7 @@ class Reasoner:
         waiting: list[frozenset[str]] = [frozenset()]
         seen = set(waiting)
         for number, banned in enumerate(waiting):
-            reason = self._find_reason(sampler, asked, banned, number)
+            reason = self._find_reason(sampler, settings, banned, number)
             if number and not reason.keeps_share:
                 continue
             yield reason
@@ -328,33 +328,33 @@ class Reasoner:
     def _find_reason(
         self,
         sampler: ReasonSampler,
-        asked: ReasonSettings,
+        settings: ReasonSettings,
         banned: frozenset[str],
         number: int,
     ) -> SufficientReason:
-        deadline = Deadline.after(asked.seconds)
+        deadline = Deadline.after(settings.seconds)
         search = ReasonSearch(
             sampler,
-            asked.share,
-            asked.preferred,
+            settings.share,
+            settings.preferred,
             banned,
             deadline,
             generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
         body = search.find_body()
-        if not asked.proof:
-            return self._measure(sampler, ProvedBody(body, "sampled"), asked.share, deadline, number)
+        if not settings.proof:
+            return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         try:
             prover = self._prover_of(sampler.conditions)
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
             limits = deadline, search.rng
-            proved = ReasonProver(prover, sampler, asked.preferred, banned, *limits).find_body(body)
-        reason = self._measure(sampler, proved, asked.share, deadline, number)
+            proved = ReasonProver(prover, sampler, settings.preferred, banned, *limits).find_body(body)
+        reason = self._measure(sampler, proved, settings.share, deadline, number)
         if reason.level == "sampled" or len(reason.facts) <= MAX_READABLE_FACTS:
             return reason
-        short = self._measure(sampler, ProvedBody(body, "sampled"), asked.share, deadline, number)
+        short = self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         if short.keeps_share and len(short.facts) < len(reason.facts):
             return replace(reason, short=short)
         return reason
