@@ -221,8 +221,8 @@ class Explainer:
         prefer
             Columns that reasons should speak of where they can.
         proof
-            Whether to go on until a reason is proved, where the model can be read. It then holds for every
-            row of the domain; it has more conditions than one that holds for a share.
+            Whether to go on until a reason is proved, if the prover supports the model. It then holds for
+            every row of the domain; it has more conditions than one that holds for a share.
         seconds
             Time limit of each reason, of the search for changes, and of proofs about changes.
         changes
@@ -445,7 +445,7 @@ def learn(
     seed
         Makes the run repeatable.
     proof
-        Whether to prove or refute each rule for every input, where the model can be read.
+        Whether to prove or refute each rule for every input, if the prover supports the model.
     folder
         A run folder: it keeps the trace, from which a run that was killed goes on, and the result.
     watch

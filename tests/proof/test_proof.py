@@ -10,9 +10,10 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.proof import Prover, relu_net
+from hornbook.proof import Prover
 from hornbook.proof.bounds import Bounds, LinearMaximiser, Rounding
 from hornbook.proof.branch import branch_and_bound
+from hornbook.proof.network import relu_net
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, climb, random_states
 from hornbook.queries import interpretation
 

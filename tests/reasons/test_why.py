@@ -23,7 +23,7 @@ from hornbook.code_book_source import read_code_book
 from hornbook.conditions import Category, Missing, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import ClassifierTeacher, Subject, bind_classifier
-from hornbook.proof import ColumnProver, Domain, Interval, Verdict
+from hornbook.proof import ColumnProver, Domain, Interval, Verdict, make
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons import Reasoner
 from hornbook.reasons.prover import CounterexampleFinder
@@ -267,6 +267,20 @@ def test_why_draws_random_words_of_its_own_for_each_row(monkeypatch):
         drawn.clear()
     assert keys[0] == keys[2] and not keys[0] & keys[1]
     assert {purpose for _, purpose, *_ in keys[0]} >= {Purpose.REASON_SEARCH, Purpose.REASON_MEASUREMENT}
+
+
+def test_reasons_and_changes_of_several_rows_share_one_prover(monkeypatch):
+    made = []
+
+    def spy(*key):
+        made.append(key)
+        return make(*key)
+
+    monkeypatch.setattr("hornbook.reasons.changes.make", spy)
+    reasoner = reasoner_of(random_tree(0), GRID)
+    for at in (1, 2, 3):
+        reasoner.explain(GRID.iloc[at])
+    assert len(made) == 1
 
 
 def test_why_gives_different_reasons_and_prefers_columns():

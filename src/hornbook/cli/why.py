@@ -50,7 +50,7 @@ def why(
         typer.Option(help="Share of the rows that meet a reason on which the model keeps its answer."),
     ] = 0.95,
     proof: Annotated[
-        bool, typer.Option(help="Go on until a reason is proved, where the model can be read.")
+        bool, typer.Option(help="Go on until a reason is proved, if the prover supports the model.")
     ] = True,
     seconds: Annotated[
         float | None, typer.Option(min=0.1, help="Time limit: 10 for each reason, 60 for all of --all.")

@@ -25,7 +25,7 @@ from scipy.stats import false_discovery_control
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Condition, meet_conditions
 from hornbook.diff.result import FALSE_DISCOVERY_RATE, DiffGroup, DiffLine, DiffRow, ModelSide
-from hornbook.diff.samples import Compared, ModelPair, PairSamples
+from hornbook.diff.samples import Compared, ModelPair, PairSamples, add_answers
 from hornbook.diff.switches import ClassSwitches
 from hornbook.explanations import Explanation, RuleSet, list_groups
 from hornbook.randomness import Purpose, generator
@@ -91,28 +91,29 @@ def measure_samples(
     line, so many that also a line for few samples has its figure.
     """
     pool = pair.old.sample(POOL_FACTOR * n_samples, generator(seed, Purpose.EVALUATION))
-    told, answers = pool, 0
+    rows, answers = pool, 0
     if pair.column in explanation.columns:
-        told, answers = pair.answer_old(pool), len(pool)
-    strata = find_lines(explanation, told)  # (samples,)
+        rows = add_answers(pool, pair.column, pair.classes, pair.label_old(pool))
+        answers = len(pool)
+    strata = find_lines(explanation, rows)  # (samples,)
     outcomes = list_outcomes(explanation)
     members = np.bincount(strata, minlength=len(outcomes))
     same = members[outcomes == 0].sum()
-    differs, right, asked = [], [], []
+    differs, right, sizes = [], [], []
     for line, outcome in enumerate(outcomes.tolist()):
         budget = LINE_SAMPLES_SHARE * n_samples
         if not outcome:
             budget = SAME_SAMPLES_SHARE * n_samples * members[line] / max(same, 1)
-        rows = pool.iloc[np.flatnonzero(strata == line)[: max(1, round(budget))]]
-        old, new = pair.labels(rows)
+        part = pool.iloc[np.flatnonzero(strata == line)[: max(1, round(budget))]]
+        old, new = pair.labels(part)
         differs.append(int((old != new).sum()))
         right.append(int((switches.number(old, new) == outcome).sum()))
-        asked.append(len(rows))
+        sizes.append(len(part))
     return SampleFigures(
-        StratifiedShare.of(members.tolist(), differs, asked),
+        StratifiedShare.of(members.tolist(), differs, sizes),
         tuple(Share.of(count, len(pool)) for count in members.tolist()),
-        tuple(Share.of(hits, size) for hits, size in zip(right, asked, strict=True)),
-        answers + 2 * sum(asked),
+        tuple(Share.of(hits, size) for hits, size in zip(right, sizes, strict=True)),
+        answers + 2 * sum(sizes),
     )
 
 
@@ -303,7 +304,7 @@ def describe_sides(
     """
     classes, rows = compared.classes, samples.frame.drop(columns=compared.column)
     answers = (samples.old, judged.old), (samples.new, judged.new)
-    for teacher, (labels, told) in zip(compared.teachers, answers, strict=False):
+    for teacher, (labels, judged_labels) in zip(compared.teachers, answers, strict=False):
         coded = Grid.of(teacher.frame, code_book=code_book).encode(rows)
         weights = np.eye(len(classes))[labels] * samples.weights[:, None]
         *_, (_, build) = fit_explanations(
@@ -313,7 +314,7 @@ def describe_sides(
         yield ModelSide(
             teacher.predictor.name,
             tuple(teacher.columns),
-            {name: Share.where(told == number) for number, name in enumerate(classes)},
+            {name: Share.where(judged_labels == number) for number, name in enumerate(classes)},
             tree,
-            Share.where(tree.decide(judged.frame) == told),
+            Share.where(tree.decide(judged.frame) == judged_labels),
         )

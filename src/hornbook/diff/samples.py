@@ -101,10 +101,6 @@ class ModelPair:
         old, new = self.labels(rows)
         return PairSamples(add_answers(rows, self.column, self.classes, old), old, new, np.ones(len(rows)))
 
-    def answer_old(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """The rows with a column of the old model's answers."""
-        return add_answers(rows, self.column, self.classes, self.label_old(rows))
-
     def agree(self, rows: pd.DataFrame) -> Bools:
         """For which rows both say the same."""
         old, new = self.labels(rows)

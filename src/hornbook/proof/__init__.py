@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hornbook.proof.columns import ColumnProver, make
 from hornbook.proof.domain import Domain, Interval
-from hornbook.proof.network import relu_net
 from hornbook.proof.primes import Prime, repair_rule, shrink_rule
 from hornbook.proof.prover import PROOF_SECONDS, Engine, Prover, Verdict
 from hornbook.proof.region import Values
@@ -20,7 +19,6 @@ __all__ = [
     "Values",
     "Verdict",
     "make",
-    "relu_net",
     "repair_rule",
     "shrink_rule",
 ]

@@ -480,12 +480,13 @@ class TreeReading:
             leaves = Leaves.of(self.contests[outcome][rival], self.grid.space)
             classes = outcome, rival + (rival >= outcome)
             tells_apart = partial(self._tells_apart, classes) if leaves.compares_shares else None
-            is_other = partial(self._is_other, outcome)
-            self.sides[outcome, rival] = make_forest(leaves, self.grid.space, is_other, tells_apart)
+            self.sides[outcome, rival] = make_forest(
+                leaves,
+                self.grid.space,
+                lambda states: ~self.wall.decide(outcome, self.grid.show(states)),
+                tells_apart,
+            )
         return self.sides[outcome, rival]
-
-    def _is_other(self, outcome: int, states: States) -> Bools:
-        return ~self.wall.decide(outcome, self.grid.show(states))
 
     def _tells_apart(self, classes: tuple[int, int], states: States) -> Bools:
         """Whether the model's shares of two classes differ by more than rounding."""

@@ -1,8 +1,8 @@
 """What would change a model's decision about a row: the fewest columns, and the smallest change of them.
 
 A change goes to values that occur in the table, and is checked on the model itself. That no change of
-fewer columns does is proved where the model can be read: all other columns have the row's values, and
-the model keeps its class for every value of the free ones within the table's ranges.
+fewer columns does is proved for models that the prover supports: all other columns have the row's values,
+and the model keeps its class for every value of the free ones within the table's ranges.
 """
 
 from __future__ import annotations
@@ -289,24 +289,17 @@ class ChangeFinder:
         return RowChange(tuple(changed), self.classes[label], total, "sampled")
 
     @cached_property
-    def _table_prover(self) -> ColumnProver | None:
-        """The prover of the table's domain; None for a model that it does not support."""
-        try:
-            prover = make(self.subject.predictor, Domain.of(self.teacher.frame))
-        except HornbookError:
-            return None
-        return prover if prover.classes == len(self.classes) else None
+    def table_prover(self) -> ColumnProver:
+        """The prover of the table's domain; refuse a model that it does not support."""
+        return make_prover(self.subject, Domain.of(self.teacher.frame))
 
     def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
-        """Choose a prover whose domain holds the row."""
-        prover = self._table_prover
-        if prover is None:
-            return None
-        pins = [space.pin(name) for name in space.columns if name in prover.domain.ranges]
-        if prover.domain.list_boxes(pins):
-            return prover
+        """Choose a prover whose domain holds the row; None for a model that it does not support."""
         try:
-            return prover.restrict(Domain.of(space.add_to(self.teacher.frame)))
+            prover = self.table_prover
+            pins = [space.pin(name) for name in space.columns if name in prover.domain.ranges]
+            inside = prover.domain.list_boxes(pins)
+            return prover if inside else prover.restrict(Domain.of(space.add_to(self.teacher.frame)))
         except HornbookError:
             return None
 
@@ -335,6 +328,14 @@ class ChangeFinder:
                 if verdict is None or verdict.status != "proved" or verdict.is_vacuous:
                     return size - 1, None if verdict is None else verdict.witness
         return below, None
+
+
+def make_prover(subject: Subject, domain: Domain) -> ColumnProver:
+    """Make the prover of a bound model; refuse one that tells another number of classes apart."""
+    prover = make(subject.predictor, domain)
+    if prover.classes != len(subject.classes):
+        raise HornbookError("the prover tells another number of classes apart than the model has")
+    return prover
 
 
 def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:

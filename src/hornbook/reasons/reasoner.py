@@ -20,10 +20,10 @@ from hornbook.explanations import Explanation
 from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
-from hornbook.proof import ColumnProver, Domain, make
+from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
-from hornbook.reasons.changes import ChangeFinder, Changes
+from hornbook.reasons.changes import ChangeFinder, Changes, make_prover
 from hornbook.reasons.prover import ProvedBody, ReasonLevel, ReasonProver
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
 from hornbook.reasons.search import ReasonSampler, ReasonSearch
@@ -272,9 +272,9 @@ class Reasoner:
         outcome = int(self.teacher.labels(given)[0])
         columns = dict.fromkeys(self.columns)
         preferred = frozenset(find_column(name, columns, self.code_book) for name in prefer)
-        asked = ReasonSettings(share, preferred, proof, seconds)
+        settings = ReasonSettings(share, preferred, proof, seconds)
         found: list[SufficientReason] = []
-        for reason in self._list_reasons(given, outcome, asked):
+        for reason in self._list_reasons(given, outcome, settings):
             if all(reason.conditions != other.conditions for other in found):
                 found.append(reason)
             if len(found) == reasons:
@@ -304,7 +304,7 @@ class Reasoner:
         return [self.explain(frame.iloc[[row]], ask_again=False) for row in rows]
 
     def _list_reasons(
-        self, row: pd.DataFrame, outcome: int, asked: ReasonSettings
+        self, row: pd.DataFrame, outcome: int, settings: ReasonSettings
     ) -> Iterator[SufficientReason]:
         """Different reasons: each later one does without a column of an earlier one.
 
@@ -316,7 +316,7 @@ class Reasoner:
         waiting: list[frozenset[str]] = [frozenset()]
         seen = set(waiting)
         for number, banned in enumerate(waiting):
-            reason = self._find_reason(sampler, asked, banned, number)
+            reason = self._find_reason(sampler, settings, banned, number)
             if number and not reason.keeps_share:
                 continue
             yield reason
@@ -328,33 +328,33 @@ class Reasoner:
     def _find_reason(
         self,
         sampler: ReasonSampler,
-        asked: ReasonSettings,
+        settings: ReasonSettings,
         banned: frozenset[str],
         number: int,
     ) -> SufficientReason:
-        deadline = Deadline.after(asked.seconds)
+        deadline = Deadline.after(settings.seconds)
         search = ReasonSearch(
             sampler,
-            asked.share,
-            asked.preferred,
+            settings.share,
+            settings.preferred,
             banned,
             deadline,
             generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
         body = search.find_body()
-        if not asked.proof:
-            return self._measure(sampler, ProvedBody(body, "sampled"), asked.share, deadline, number)
+        if not settings.proof:
+            return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         try:
             prover = self._prover_of(sampler.conditions)
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
             limits = deadline, search.rng
-            proved = ReasonProver(prover, sampler, asked.preferred, banned, *limits).find_body(body)
-        reason = self._measure(sampler, proved, asked.share, deadline, number)
+            proved = ReasonProver(prover, sampler, settings.preferred, banned, *limits).find_body(body)
+        reason = self._measure(sampler, proved, settings.share, deadline, number)
         if reason.level == "sampled" or len(reason.facts) <= MAX_READABLE_FACTS:
             return reason
-        short = self._measure(sampler, ProvedBody(body, "sampled"), asked.share, deadline, number)
+        short = self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         if short.keeps_share and len(short.facts) < len(reason.facts):
             return replace(reason, short=short)
         return reason
@@ -362,13 +362,9 @@ class Reasoner:
     @cached_property
     def _prover(self) -> ColumnProver:
         """The prover of the table's domain, or of the given one."""
-        return self._make_prover(self.domain or Domain.of(self.teacher.frame))
-
-    def _make_prover(self, domain: Domain) -> ColumnProver:
-        prover = make(self.subject.predictor, domain)
-        if prover.classes != len(self.classes):
-            raise HornbookError("the prover tells another number of classes apart than the model has")
-        return prover
+        if self.domain is None:
+            return self._finder.table_prover
+        return make_prover(self.subject, self.domain)
 
     def _prover_of(self, conditions: RowConditions) -> ColumnProver:
         """The prover of a domain that has the row: the table's one, or one that reaches to the row."""
@@ -376,7 +372,7 @@ class Reasoner:
             frame = self.teacher.frame
             wider = Domain.of(pd.concat([frame, conditions.row], ignore_index=True))
             same = wider.ranges == Domain.of(frame).ranges
-            return self._prover if same else self._make_prover(wider)
+            return self._prover if same else make_prover(self.subject, wider)
         for name, value in conditions.row.iloc[0].items():
             known = name in self.domain.ranges and not pd.isna(value)
             if known and not self.domain.list_boxes([Category(str(name), value)]):

@@ -222,7 +222,7 @@ class ReasonSearch:
             order = sorted(body)
             drawn = self._draw([body - {number} for number in order], GROWTH_SAMPLES)
             drops = [
-                (self._is_preferred(number), -int(samples.alike.sum()), number)
+                (self._column(number) in self.preferred, -int(samples.alike.sum()), number)
                 for number, samples in zip(order, drawn, strict=True)
                 if self._keeps_share(samples.alike)
             ]
@@ -261,9 +261,6 @@ class ReasonSearch:
 
     def _column(self, number: int) -> str:
         return self.conditions.literals[number].condition.column
-
-    def _is_preferred(self, number: int) -> bool:
-        return self._column(number) in self.preferred
 
     def _draw(self, bodies: Sequence[Body], size: int) -> list[LabelledRows]:
         """Draw and label samples that meet each body, in one call of the model."""

@@ -103,7 +103,7 @@ class TableReasons:
 
 
 def cover_table(
-    reasoner: Reasoner, max_reasons: int = 10, *, seconds: float = 60.0, **asked: Any
+    reasoner: Reasoner, max_reasons: int = 10, *, seconds: float = 60.0, **options: Any
 ) -> TableReasons:
     """Why a model decides the rows of a table so: the few reasons that cover most of them.
 
@@ -115,7 +115,7 @@ def cover_table(
         The most reasons that are named.
     seconds
         Time limit of the search; rows that it is not enough for remain.
-    asked
+    options
         What `Reasoner.explain` takes: `share`, `prefer` and `proof`.
 
     Examples
@@ -152,7 +152,7 @@ def cover_table(
             break
         limit = min(deadline.left, REASON_SECONDS)
         (reason,) = reasoner.explain(
-            frame.iloc[[row]], seconds=limit, changes=0, ask_again=False, **asked
+            frame.iloc[[row]], seconds=limit, changes=0, ask_again=False, **options
         ).reasons
         if not reason.keeps_share:
             continue
