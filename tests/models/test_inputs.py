@@ -71,9 +71,9 @@ def test_encoding_zero_is_the_vector_of_what_is_true_and_a_false_variable_has_a_
     vocabulary = Vocabulary(["a", "not_a", "b", "lone", "not_b"], {"a": "not_a", "b": "not_b"})
     array = np.random.default_rng(seed).choice([0, 1, np.nan], (size, 5))
     dual = [1, 0, 4, 3, 2]
-    told = np.where((array[:, dual] == 0) & (np.arange(5) != 3), 1.0, array == 1)
+    expected = np.where((array[:, dual] == 0) & (np.arange(5) != 3), 1.0, array == 1)
     encoded = ENCODINGS["zero"].encode(Batch.from_array(array, vocabulary), order=order)
-    np.testing.assert_array_equal(encoded, told)
+    np.testing.assert_array_equal(encoded, expected)
 
 
 @pytest.mark.parametrize("name", ["zero", "half", "signed", "two-channel", "nan"])
@@ -82,12 +82,14 @@ def test_encodings_tell_the_question_whether_a_entails_u_from_whether_it_is_cont
     vocabulary = Vocabulary.with_duals(["a", "b", "u"])
     for u in vocabulary.variables(["u", "not_u"]):
         for A in ({0}, {0, 1}, {0, 4}):
-            asked = [
+            questions = [
                 interpretation(vocabulary, A, {u}),
                 interpretation(vocabulary, A),
                 Interpretation(frozenset(A), frozenset({u})),
             ]
-            entails, contradicts, bare = ENCODINGS[name].encode(Batch.from_interpretations(asked, vocabulary))
+            entails, contradicts, bare = ENCODINGS[name].encode(
+                Batch.from_interpretations(questions, vocabulary)
+            )
             assert not np.array_equal(entails, contradicts, equal_nan=True)
             assert not np.array_equal(bare, contradicts, equal_nan=True)
 

@@ -307,23 +307,26 @@ def describe_answer(metrics: Mapping[str, Any]) -> str:
         sentences.append(
             f"With an unknown pair as {labels[name]}, of the paper's {len(verdicts)} claims: {counts}."
         )
-    evaluations = {
-        labels[name].strip("()"): each["evaluation"] for name, each in metrics["experiments"].items()
-    }
-    ours = "; ".join(
-        f"{percent(each['shares']['mixed']['ours_nn']['estimate'])} ({label})"
-        for label, each in evaluations.items()
+    return " ".join([*sentences, describe_ours(metrics)])
+
+
+def describe_ours(metrics: Mapping[str, Any]) -> str:
+    """How near our rules are to the networks, and which of the real rows these reject."""
+    evaluations = [
+        (metrics["labels"][name].strip("()"), results["evaluation"])
+        for name, results in metrics["experiments"].items()
+    ]
+    ours, rejected = (
+        "; ".join(f"{percent(share['estimate'])} ({label})" for label, share in shares)
+        for shares in (
+            [(label, each["shares"]["mixed"]["ours_nn"]) for label, each in evaluations],
+            [(label, each["rows_rejected"]) for label, each in evaluations],
+        )
     )
-    rejected = "; ".join(
-        f"{percent(each['rows_rejected']['estimate'])} ({label})" for label, each in evaluations.items()
-    )
-    return " ".join(
-        [
-            *sentences,
-            f"Our rules, read from the same networks with as many queries, differ from them on {ours}.",
-            f"Of the real rows with their right class the networks reject {rejected}: they know what a row "
-            "looks like, not its class.",
-        ]
+    return (
+        f"Our rules, read from the same networks with as many queries, differ from them on {ours}. "
+        f"Of the real rows with their right class the networks reject {rejected}: they know what a row "
+        "looks like, not its class."
     )
 
 
@@ -331,11 +334,11 @@ def describe_scan(scan: Mapping[str, Any] | None, figure: str) -> str:
     """What the scan of open choices found for a figure, as the end of a reason."""
     if scan is None:
         return "; --scan varies every open choice"
-    found = {name: each["figures"][figure]["median"] for name, each in scan["combinations"].items()}
-    low, high = min(found, key=found.__getitem__), max(found, key=found.__getitem__)
+    medians = {name: each["figures"][figure]["median"] for name, each in scan["combinations"].items()}
+    low, high = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
     return (
-        f"; {len(found)} combinations of open choices gave {found[low]:.3g} ({low}) "
-        f"to {found[high]:.3g} ({high})"
+        f"; {len(medians)} combinations of open choices gave {medians[low]:.3g} ({low}) "
+        f"to {medians[high]:.3g} ({high})"
     )
 
 

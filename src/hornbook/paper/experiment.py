@@ -109,8 +109,8 @@ def scan_choices(
     task, run = Task.of(table, PAPER_PROTOCOL), Path(folder)
     config = _config([task], scale, seed, synthetic)
     runner = _open_folder(run, task, config)
-    found = run_scan(task, runner, seed, plan, processes or os.cpu_count() or 1)
-    result = {"data": config["data"], **found}
+    scan = run_scan(task, runner, seed, plan, processes or os.cpu_count() or 1)
+    result = {"data": config["data"], **scan}
     write_json(run / SCAN, result)
     write_file(run / "scan.md", scan_to_markdown(result))
     write_file(run / "scan.html", scan_to_html(result))

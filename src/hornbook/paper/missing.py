@@ -79,18 +79,18 @@ class Sweep:
         )
         common = Recipe(accepted, rejected, (self.tested, self.tested))
         tests = draw_training_set(theory, common, generator(seed, Purpose.FRESH_EXAMPLES))
-        asked = Mixture((accepted, rejected), (1.0, 1.0))
+        distribution = Mixture((accepted, rejected), (1.0, 1.0))
         points = []
         for share, recipe in zip(self.shares, recipes, strict=True):
             rng = generator(seed, Purpose.TRAINING_SET)
             examples = draw_training_set(theory, recipe, rng)
-            learnt, apart = split_examples(examples, rng, 2 * self.tested / sum(recipe.sizes))
+            training, held_out = split_examples(examples, rng, 2 * self.tested / sum(recipe.sizes))
             network = train(
-                learnt, self.net, training=protocol.training, encoding=protocol.encoding, seed=seed
+                training, self.net, training=protocol.training, encoding=protocol.encoding, seed=seed
             )
             rules = published.run_lrn_star(
                 network,
-                asked,
+                distribution,
                 self.size or sample,
                 generator(seed, Purpose.LRN_STAR),
                 queries=self.queries,
@@ -99,15 +99,15 @@ class Sweep:
             ).theory
             shares = measure_disagreement(
                 {"t": theory.satisfied_by, "h": rules.satisfied_by, "nn": network},
-                asked,
+                distribution,
                 EVALUATION_SAMPLES,
                 generator(seed, Purpose.RULE_JUDGEMENT),
             ).shares
             points.append(
                 {
                     "missing": share,
-                    "unknown": unknown_share(learnt),
-                    "own": accuracy(network, apart),
+                    "unknown": unknown_share(training),
+                    "own": accuracy(network, held_out),
                     "common": accuracy(network, tests),
                     "t_h": shares["t_h"].estimate,
                     "h_nn": shares["h_nn"].estimate,

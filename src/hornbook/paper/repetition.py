@@ -110,6 +110,7 @@ class Repetition:
         found = select_network(training, fresh, selection)
         found.network.save(folder / "network.safetensors")
         chosen = found.chosen
+        empty = Batch.from_array(np.full((1, len(task.rows.vocabulary)), np.nan), task.rows.vocabulary)
         report = {
             "configurations": len(found.scores),
             "trainings": len(found.scores) * selection.folds,
@@ -128,6 +129,7 @@ class Repetition:
                 "held_out": accuracy(found.network, fresh),
                 "apart": accuracy(found.network, apart),
             },
+            "empty": float(found.network.log_odds(empty)[0]),
             "held_out_by_kind": {kind: share.estimate for kind, share in found.fresh.items()},
         }
         write_json(folder / "search.json", report)

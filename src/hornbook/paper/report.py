@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
-from hornbook.paper.claims import PAPER_NAMES, describe_answer, judge_claims
+from hornbook.paper.claims import PAPER_NAMES, describe_answer, describe_ours, judge_claims
 from hornbook.paper.tables import scan_sentence, scan_table, tables
 from hornbook.report import Chart, Dot, Series, render_page
 from hornbook.storage import read_text, write_file
@@ -57,19 +57,21 @@ LINE_WIDTH = 80
 
 def verdict_lines(metrics: Mapping[str, Any]) -> list[str]:
     """The verdict for a terminal: a line a claim, our rules, and the real rows."""
-    names = [name for name in PAPER_NAMES if name in metrics["experiments"]]
-    labels = metrics["labels"]
-    lines = [f"{'':18}{'published':10}" + "".join(f"{'unknown as ' + labels[name]:26}" for name in names)]
+    names, labels = [name for name in PAPER_NAMES if name in metrics["experiments"]], metrics["labels"]
+    seeds = metrics["seeds"]
+    lines = [
+        f"{metrics['data']['name']}, scale {metrics['scale']}, seeds {seeds[0]} to {seeds[-1]}",
+        f"{'':18}{'published':10}" + "".join(f"{'unknown as ' + labels[name]:26}" for name in names),
+    ]
     claims = [
         claim for claim in judge_claims(metrics) if claim.is_published and claim.topic != "entailed rules"
     ]
     for topic in dict.fromkeys(claim.topic for claim in claims):
         several = [claim for claim in claims if claim.topic == topic]
         cells = "".join(f"{f'{claim.here}, {claim.verdict}':26}" for claim in several)
-        lines.append(f"{topic:18}{several[0].published:10}{cells}".rstrip())
-    answer = describe_answer(metrics)
-    ours = answer[answer.index("Our rules") :]
-    return [*(lines if names else []), *wrap(ours, LINE_WIDTH)]
+        lines.append(f"{topic:18}{several[0].published:10}{cells}")
+    shown = lines if names else lines[:1]
+    return [*(line.rstrip() for line in shown), *wrap(describe_ours(metrics), LINE_WIDTH)]
 
 
 def to_markdown(metrics: Mapping[str, Any]) -> str:
@@ -156,7 +158,7 @@ class Document(NamedTuple):
 def charts(metrics: Mapping[str, Any]) -> dict[str, list[Chart]]:
     """The charts, keyed by the title of the table they belong to."""
     labels, experiments = metrics["labels"], metrics["experiments"]
-    found = {
+    charts_by_title = {
         "Table 2": [
             Chart(
                 "Disagreement of our rules with the network, query by query: median and range",
@@ -172,7 +174,7 @@ def charts(metrics: Mapping[str, Any]) -> dict[str, list[Chart]]:
     }
     swept = {name: results["missing"] for name, results in experiments.items() if "missing" in results}
     if swept:
-        found["Missing values"] = [
+        charts_by_title["Missing values"] = [
             Chart(
                 title,
                 "unknown values of rejected examples, %",
@@ -197,7 +199,7 @@ def charts(metrics: Mapping[str, Any]) -> dict[str, list[Chart]]:
                 ("t_h", "t_h", "Distance of LRN*'s rules from T: median and range"),
             )
         ]
-    return found
+    return charts_by_title
 
 
 def _frontier_dots(frontiers: Sequence[Sequence[tuple[int, float]]]) -> tuple[Dot, ...]:

@@ -154,6 +154,7 @@ NETS = (
         Figure(f"chosen net, held out: {kind}", ("search", "held_out_by_kind", kind), ".1%")
         for kind in ("random, accepted", "row, accepted", "near miss, accepted", "violation, rejected")
     ),
+    Figure("chosen net, log-odds of the empty interpretation", ("search", "empty"), ".1f"),
     Figure("chosen nets", ("search", "chosen", "net"), ""),
     Figure("configurations", ("search", "configurations"), ",.0f", "4,080"),
     Figure("trainings", ("search", "trainings"), ",.0f", "12,240"),
