@@ -7,9 +7,7 @@ The paper's network in torch, 708,344 interpretations of 204 paired variables, a
 rules with bodies of 18. The network accepts everything and no rule can fire, so the query draws,
 asks and judges every sample: random ones, and ones drawn as the paper's examples are. It is asked as
 hornbook's own network, which reads one variable of each pair, and as a plain module of anybody's. Inference
-alone is given as many samples in dense blocks that are ready beforehand (600 MB). Where torch leaves
-a core, the next chunk is drawn in a thread while the network works on one, so the ratio of seconds
-depends on whether that core is free; that of CPU-seconds does not.
+alone is given as many samples in dense blocks that are ready beforehand (600 MB).
 """
 
 import argparse
