@@ -76,7 +76,8 @@ def test_a_judge_of_the_user_is_learned_by_the_paper_s_algorithm_too(hornbook, t
     done = hornbook("learn", tmp_path / "patients.csv", *model, *options)
     assert (done.returncode, done.stderr) == (0, "")
     run = Run.load(tmp_path / "run")
-    assert run.rules.theory.entails("fever & not_ill -> false") and run.rules.label is None
+    rules = run.extraction.explanation
+    assert rules.theory.entails("fever & not_ill -> false") and rules.label is None
     assert run.config["settings"]["learner"] == learner
     assert (tmp_path / "run" / "trace.jsonl").read_text().count('"query"') >= 1
     done = hornbook("verify", tmp_path / "run")
