@@ -315,14 +315,22 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def to_json(self) -> str:
         """Write the columns and conditions as JSON, enough to binarise other rows in the same way."""
-        check_is_fitted(self)
-        variables = tuple(zip(self.vocabulary_, self.conditions_, strict=False))
-        return write_json(BinariserForm(tuple(self.columns_), self.dual, variables))
+        return write_json(self.form())
 
     @classmethod
     def from_json(cls, text: str) -> Self:
         """Restore a fitted binariser from the output of `to_json`."""
-        form = read_json(BinariserForm, text, "not a binariser in JSON")
+        return cls.from_form(read_json(BinariserForm, text, "not a binariser in JSON"))
+
+    def form(self) -> BinariserForm:
+        """The columns and conditions."""
+        check_is_fitted(self)
+        variables = tuple(zip(self.vocabulary_, self.conditions_, strict=False))
+        return BinariserForm(tuple(self.columns_), self.dual, variables)
+
+    @classmethod
+    def from_form(cls, form: BinariserForm) -> Self:
+        """The fitted binariser of these columns and conditions."""
         binariser = cls(dual=form.dual)
         binariser.columns_ = list(form.columns)
         binariser.feature_names_in_ = np.array(binariser.columns_, dtype=object)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -31,6 +30,7 @@ from hornbook.logic import (
 )
 from hornbook.queries.conclusion import Conclusion, explain_facts
 from hornbook.queries.reader import Reader
+from hornbook.schema import read_object, write_object
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser
@@ -267,14 +267,14 @@ class HornRules(Explanation):
             "background": [rule_object(vocabulary, rule) for rule in self.background],
             "columns": list(self.reader.columns),
             "binarises": self.reader.binarises,
-            "binariser": None if binariser is None else json.loads(binariser.to_json()),
+            "binariser": None if binariser is None else write_object(binariser.form()),
             "words": {name: words for name in vocabulary if (words := plain.describe(name)) != name},
         }
 
     @classmethod
     def from_parts(cls, content: Mapping[str, Any]) -> HornRules:
         """The rules that `to_parts` wrote."""
-        from hornbook.queries.binarise import Binariser
+        from hornbook.queries.binarise import Binariser, BinariserForm
 
         vocabulary = Vocabulary(content["vocabulary"], content["duals"])
         background = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["background"]))
@@ -287,7 +287,7 @@ class HornRules(Explanation):
         if default not in (0, 1) or content["binarises"] not in (True, False):
             raise HornbookError("the default is 0 or 1, and 'binarises' true or false")
         written = content["binariser"]
-        binariser = None if written is None else Binariser.from_json(json.dumps(written))
+        binariser = None if written is None else Binariser.from_form(read_object(BinariserForm, written))
         reader = _read_reader(content, vocabulary, binariser)
         read = cls(background | rules, background, reader, label, default, classes)
         for part, value in read.to_parts().items():
