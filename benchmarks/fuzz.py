@@ -1,6 +1,6 @@
 """Damaged files: each is read, or refused in one line within seconds.
 
-    python benchmarks/fuzz.py [--cases 100000] [--formats csv arff parquet] [--jobs 2]
+    python benchmarks/fuzz.py [--cases 100000] [--formats csv json parquet] [--jobs 2]
         [--outcomes folder] [--save folder]
 
 Valid files are made, changed at random (bits, bytes, signs of the format, cuts, parts of other

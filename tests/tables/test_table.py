@@ -184,9 +184,9 @@ def test_read_table_label_is_made_of_zero_and_one(
         ("a,b\n1,2\n\n3\n", {}, "line 4 has 1 values and there are 2 columns; is the delimiter ','"),
         ("a,b\n1,2\n3,4,5\n", {}, "line 3 has 3 values"),
         (
-            "a,b\n1," + (1 << 25) * "x" + "\n",
+            "a,b\n1," + (1 << 23) * "x" + "\n",
             {},
-            "line 2 has more than 16,777,216 bytes; is a quote opened",
+            "line 2 has more than 2,097,152 bytes; is a quote opened",
         ),
         ("", {}, "the file is empty; its first line should name the columns"),
         ("a,b\n", {}, "t.csv has 2 columns and 0 rows"),

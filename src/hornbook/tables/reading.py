@@ -22,7 +22,15 @@ from hornbook.errors import HornbookError
 from hornbook.memory import refuse_beyond_memory
 from hornbook.randomness import Purpose, generator
 from hornbook.tables.frames import check_names, refuse_infinity
-from hornbook.tables.sources import Source, connect, name_source, open_source, quote, shorten
+from hornbook.tables.sources import (
+    Source,
+    connect,
+    disable_optimizers,
+    name_source,
+    open_source,
+    quote,
+    shorten,
+)
 from hornbook.tables.text_format import NOTATIONS, PLAIN, Notation, TextFormat, choose_notation
 
 T = TypeVar("T")
@@ -237,6 +245,7 @@ class Rows:
             frame = self._select(self.given)
         else:
             self.connection.register("drawn", pd.DataFrame({"row": drawn}))
+            disable_optimizers(self.connection, "build_side_probe_side", "join_order")  # it keeps all rows
             numbered = f"(SELECT *, row_number() OVER () - 1 AS row FROM {self.given})"
             frame = self._select(f"{numbered} SEMI JOIN drawn USING (row) ORDER BY row")
         if len(frame) != (self.reading.rows if drawn is None else len(drawn)):

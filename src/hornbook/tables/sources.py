@@ -54,8 +54,13 @@ MAX_EXPANSION = 200
 SMALL_EXPANSION = 1 << 24
 """Number of bytes up to which a file may expand by any factor."""
 
-MAX_LINE_BYTES = 1 << 24
+MAX_LINE_BYTES = 1 << 21
 """Length of the longest line of a text."""
+
+BAD_QUOTE = (
+    "a quote is opened and not closed, or a quote inside a quoted value is not written twice; "
+    "is the file cut short?"
+)
 
 MAX_SHOWN_CHARACTERS = 120
 """Length to which names of files and messages of other libraries are cut."""
@@ -135,9 +140,14 @@ def connect() -> Iterator[Any]:
             "autoload_known_extensions": False,
         }
         with import_module("duckdb").connect(config=settings) as connection:
-            # they take long where there are many columns: one compares all, the other joins for each
-            connection.execute("SET disabled_optimizers = 'common_subexpressions,in_clause'")
+            disable_optimizers(connection)
             yield connection
+
+
+def disable_optimizers(connection: Any, *further: str) -> None:
+    """Disable two optimizers that take long where there are many columns, and further ones."""
+    names = ",".join(("common_subexpressions", "in_clause", *further))
+    connection.execute(f"SET disabled_optimizers = {quote(names)}")
 
 
 @contextmanager
@@ -231,10 +241,7 @@ def _explain(text: str) -> str:
             f"{delimiter[1] if delimiter else ','!r}, and are values with a delimiter quoted?"
         )
     if "unterminated quote" in text:
-        return (
-            f"{where}: a quote is opened and not closed, or a quote inside a quoted value is not written "
-            "twice; is the file cut short?"
-        )
+        return f"{where}: {BAD_QUOTE}"
     if "Maximum line size" in text:
         return f"{where} has more than {MAX_LINE_BYTES:,} bytes; is a quote opened and not closed?"
     return shorten(re.sub(r"^\w+( \w+)? Error: ", "", text.partition("\n\n")[0]))
@@ -327,7 +334,9 @@ def _read_header(path: Path, delimiter: str) -> tuple[list[str], int]:
                 if len(row) > 1 or "".join(row).strip():
                     return row, lines
         except csv.Error as error:
-            raise HornbookError(f"line {reader.line_num}: {shorten(str(error))}") from None
+            is_quote = "expected after" in str(error) or "unexpected end" in str(error)
+            reason = BAD_QUOTE if is_quote else shorten(str(error))
+            raise HornbookError(f"line {reader.line_num}: {reason}") from None
     raise HornbookError("the file is empty; its first line should name the columns")
 
 
