@@ -380,9 +380,10 @@ def _scan_cells(
     The texts of all columns are looked at as one column: an expression for each takes memory for each.
     """
     texts = [column for column, kind in zip(columns, kinds, strict=True) if kind == "VARCHAR"]
+    others = [column for column, kind in zip(columns, kinds, strict=True) if kind != "VARCHAR"]
     masks: dict[str, int] = {}
     ((count,),) = connection.sql(f"SELECT count(*) FROM {given}").fetchall()
-    for group in _group([column for column in columns if column not in {*texts}]):
+    for group in _group(others):
         (known,) = connection.sql(
             f"SELECT {', '.join(f'count({each})' for each in group)} FROM {given}"
         ).fetchall()
