@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Rows,
         check_share,
     )
+    from hornbook.queries.envelope import Envelope, Levels, World, find_envelope, learn_envelope
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
     from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
     from hornbook.queries.lrn_star import Closed, by_groups, meet_query
@@ -80,6 +81,7 @@ __all__ = [
     "Counted",
     "Counterexample",
     "Distribution",
+    "Envelope",
     "Equivalence",
     "Estimated",
     "Exact",
@@ -92,6 +94,7 @@ __all__ = [
     "Judge",
     "Labelled",
     "Learner",
+    "Levels",
     "Literals",
     "Membership",
     "NegativeSampling",
@@ -114,6 +117,7 @@ __all__ = [
     "Unknown",
     "UnknownKind",
     "Violations",
+    "World",
     "accuracy_by_kind",
     "assign_parts",
     "binarise_table",
@@ -122,9 +126,11 @@ __all__ = [
     "check_share",
     "exclusivity_rules",
     "extract",
+    "find_envelope",
     "horn1",
     "interpretation",
     "judge_of_table",
+    "learn_envelope",
     "lrn_star",
     "measure_coherence",
     "measure_rules",
@@ -144,6 +150,7 @@ __getattr__ = load_lazily(
         "binarise": ["Binariser", "binarise_table"],
         "conclusion": ["Conclusion"],
         "distributions": ["DEFAULT_MISSING", "Distribution", "Labelled", "Random", "Rows", "check_share"],
+        "envelope": ["Envelope", "Levels", "World", "find_envelope", "learn_envelope"],
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "literals": ["Groups", "Literals", "check_groups", "exclusivity_rules"],
         "lrn_star": ["Closed", "by_groups", "meet_query"],
