@@ -1,0 +1,295 @@
+"""Language models as classifiers of rows: each row is a sentence, and the answer a word in it.
+
+Behind an endpoint they speak the open protocol of completions and chats, as Ollama, vLLM, llama.cpp and
+`transformers serve` do. In this process they are loaded by the library transformers, GGUF files too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError, ModelError, library
+from hornbook.remote.protocols import CellRows, check_count, shorten
+from hornbook.remote.sentence import Sentence, share_probability
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LIKELIEST_TOKENS = 20
+"""How many of the likeliest tokens a server is asked for: the most that the protocol allows."""
+
+SENTENCES_AT_A_TIME = 16
+"""Sentences of one length that a model in this process reads at a time."""
+
+
+@dataclass(frozen=True)
+class CompletionProtocol:
+    """Completions of texts, `POST …/v1/completions`: the probabilities of the next token."""
+
+    name: ClassVar[str] = "completions"
+    url: str
+    sentence: Sentence
+    model: str | None = None
+    max_rows: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.sentence.read == "votes":
+            raise HornbookError('a server of completions gives probabilities: read = "probabilities"')
+        if not self.sentence.template.rstrip().endswith(f"{{{self.sentence.asks}}}"):
+            raise HornbookError(
+                f"a model that completes texts reads nothing after the word that is asked for: the template "
+                f"has to end with {{{self.sentence.asks}}}"
+            )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the sentence."""
+        return self.sentence.columns
+
+    def describe(self) -> dict[str, Any]:
+        """The model's name and the sentence."""
+        return {"model": self.model, **_describe(self.sentence)}
+
+    def write(self, rows: CellRows) -> Any:
+        """The beginnings of the sentences, and how to complete them: by one token, the likeliest first."""
+        prompts = [self.sentence.split(row)[0].rstrip() for row in rows.to_objects()]
+        request = {"prompt": prompts, "max_tokens": 1, "temperature": 0, "logprobs": LIKELIEST_TOKENS}
+        return request if self.model is None else {"model": self.model, **request}
+
+    def read(self, content: Any, size: int) -> list[Any]:
+        """For each row the logarithm of the probability of each level."""
+        choices = content.get("choices") if isinstance(content, dict) else None
+        choices = check_count(choices, size, self.url, "'choices'")
+        return [self._score(choice) for choice in sorted(choices, key=_place)]
+
+    def _score(self, choice: Any) -> dict[str, float]:
+        try:
+            likeliest = choice["logprobs"]["top_logprobs"][0]
+            tokens = {str(token): float(value) for token, value in likeliest.items()}
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            raise ModelError(f"{self.url} gives no log-probabilities of tokens: {shorten(choice)}") from None
+        return _score_tokens(self.url, self.sentence, tokens)
+
+
+@dataclass(frozen=True)
+class ChatProtocol:
+    """Answers of a chat model, `POST …/v1/chat/completions`: probabilities of the first token, or votes."""
+
+    name: ClassVar[str] = "chat"
+    url: str
+    sentence: Sentence
+    model: str | None = None
+    max_rows: ClassVar[int] = 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the sentence."""
+        return self.sentence.columns
+
+    def describe(self) -> dict[str, Any]:
+        """The model's name and the sentence."""
+        return {"model": self.model, **_describe(self.sentence)}
+
+    def write(self, rows: CellRows) -> Any:
+        """The instruction about a row."""
+        message = {"role": "user", "content": self.sentence.instruct(rows.to_objects()[0])}
+        request: dict[str, Any] = {"messages": [message]}
+        if self.sentence.read == "votes":
+            request |= {"n": self.sentence.votes, "max_tokens": 8}
+        else:
+            request |= {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": LIKELIEST_TOKENS}
+        return request if self.model is None else {"model": self.model, **request}
+
+    def read(self, content: Any, size: int) -> list[Any]:
+        """The logarithm of the probability of each level, or its share of the votes."""
+        choices = content.get("choices") if isinstance(content, dict) else None
+        if not isinstance(choices, list) or not choices:
+            raise ModelError(f"{self.url} answered without a list 'choices': {shorten(content)}")
+        if self.sentence.read == "votes":
+            try:
+                return [self.sentence.count_votes([str(each["message"]["content"]) for each in choices])]
+            except (KeyError, TypeError):
+                raise ModelError(f"{self.url} answered without messages: {shorten(content)}") from None
+        try:
+            likeliest = choices[0]["logprobs"]["content"][0]["top_logprobs"]
+            tokens = {str(each["token"]): float(each["logprob"]) for each in likeliest}
+        except (IndexError, KeyError, TypeError, ValueError):
+            raise ModelError(
+                f'{self.url} gives no log-probabilities of tokens; count answers instead: read = "votes"'
+            ) from None
+        return [_score_tokens(self.url, self.sentence, tokens)]
+
+
+def _score_tokens(url: str, sentence: Sentence, tokens: Mapping[str, float]) -> dict[str, float]:
+    """The logarithm of the probability of each level; the least, if it is not among the likeliest."""
+    scores = sentence.score_tokens(tokens)
+    if scores is None:
+        raise ModelError(
+            f"{url}: none of the words {', '.join(sentence.choices)} begins with one of the likeliest tokens "
+            f"{', '.join(map(repr, list(tokens)[:5]))}; word the template otherwise"
+        )
+    least = min(tokens.values(), default=0.0)
+    return {level: max(score, least) for level, score in scores.items()}
+
+
+def _describe(sentence: Sentence) -> dict[str, Any]:
+    """What answers depend on, ready for JSON."""
+    return {
+        "template": sentence.template,
+        "words": {name: dict(levels) for name, levels in sentence.words.items()},
+        "unknown": dict(sentence.unknown),
+        "read": sentence.read,
+        "votes": sentence.votes,
+        "instruction": sentence.instruction,
+    }
+
+
+def _place(choice: Any) -> int:
+    """The number of the text that a completion belongs to."""
+    return int(choice.get("index", 0)) if isinstance(choice, dict) else 0
+
+
+class LocalLanguageModel:
+    """A language model in this process, as a classifier of rows: a causal model, or a masked one.
+
+    A masked model fills in the word anywhere in the sentence. A causal one, GGUF files among them, gives each
+    word, with what follows it, the probability after what stands before.
+
+    Parameters
+    ----------
+    path
+        A GGUF file, or a folder with a model and its tokenizer.
+    sentence
+        How a row is said in words.
+
+    Attributes
+    ----------
+    classes_
+        The levels of the column that is asked for.
+    feature_names_in_
+        The columns that the sentence speaks of.
+
+    """
+
+    def __init__(self, path: str | Path, sentence: Sentence) -> None:
+        transformers = library("transformers", "language")
+        self._torch = library("torch", "language")
+        path = Path(path)
+        if not path.exists():
+            raise HornbookError(f"there is no language model {path}")
+        if sentence.read == "votes":
+            raise HornbookError('a model in this process gives probabilities: read = "probabilities"')
+        self.path, self.sentence = path, sentence
+        self.classes_ = np.array(sentence.classes)
+        self.feature_names_in_ = np.array(sentence.columns, object)
+        self._known: dict[tuple[str, str], NDArray[np.float64]] = {}
+        source, files = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
+        transformers.utils.logging.disable_progress_bar()
+        try:
+            config = transformers.AutoConfig.from_pretrained(source, **files, local_files_only=True)
+            self.is_masked = any("MaskedLM" in name for name in config.architectures or ())
+            kind = transformers.AutoModelForMaskedLM if self.is_masked else transformers.AutoModelForCausalLM
+            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
+                source, **files, local_files_only=True
+            )
+            self._model = kind.from_pretrained(source, **files, local_files_only=True).eval()
+        except (ImportError, OSError, ValueError) as error:
+            line = " ".join(str(error).split())[:300]
+            raise HornbookError(f"{path} is no language model that transformers reads: {line}") from None
+
+    def predict(self, frame: pd.DataFrame) -> NDArray[Any]:
+        """The level that the model prefers for each row."""
+        preferred: NDArray[Any] = self.classes_[self.predict_proba(frame).argmax(axis=1)]
+        return preferred
+
+    def predict_proba(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+        """How likely the model finds the words for each level, as shares of their sum, (rows, levels)."""
+        rows = CellRows.of(frame[list(self.feature_names_in_)]).to_objects() if len(frame) else []
+        sentences = [self.sentence.split(row) for row in rows]
+        new = [each for each in dict.fromkeys(sentences) if each not in self._known]
+        self._known.update(zip(new, self._score(new), strict=True))
+        scores = [self._known[each] for each in sentences]
+        return share_probability(np.array(scores).reshape(-1, len(self.classes_)))
+
+    def _score(self, sentences: Sequence[tuple[str, str]]) -> list[NDArray[np.float64]]:
+        """The logarithm of the probability of each word in each sentence."""
+        if self.is_masked:
+            return self._score_masks(sentences)
+        words = self.sentence.choices
+        texts = [
+            (before.rstrip(), _continue(before, word, after)) for before, after in sentences for word in words
+        ]
+        scores = np.array(self._score_continuations(texts)).reshape(len(sentences), len(words))
+        return list(scores)
+
+    def _score_continuations(self, texts: Sequence[tuple[str, str]]) -> list[float]:
+        """The logarithm of the probability of each continuation of a text."""
+        items = []
+        for context, continuation in texts:
+            known = self._tokenizer(context)["input_ids"]
+            items.append(
+                (known + self._tokenizer(continuation, add_special_tokens=False)["input_ids"], len(known))
+            )
+        scores = [0.0] * len(items)
+        inputs: dict[tuple[int, ...], list[int]] = {}  # words of one token share what stands before them
+        for number, (whole, _) in enumerate(items):
+            inputs.setdefault(tuple(whole[:-1]), []).append(number)
+        different = list(inputs)
+        for numbers in _same_lengths(list(map(len, different))):
+            log_probabilities = self._ask(self._torch.tensor([different[number] for number in numbers]))
+            for row, number in enumerate(numbers):
+                for item in inputs[different[number]]:
+                    whole, start = items[item]
+                    places = range(start - 1, len(whole) - 1)
+                    scores[item] = sum(float(log_probabilities[row, at, whole[at + 1]]) for at in places)
+        return scores
+
+    def _score_masks(self, sentences: Sequence[tuple[str, str]]) -> list[NDArray[np.float64]]:
+        """The logarithm of the probability of each word where the mask stands."""
+        words = [self._read_token(word) for word in self.sentence.choices]
+        texts = [f"{before}{self._tokenizer.mask_token}{after}" for before, after in sentences]
+        items = [self._tokenizer(text)["input_ids"] for text in texts]
+        scores: list[NDArray[np.float64]] = [np.zeros(0)] * len(items)
+        for numbers in _same_lengths(list(map(len, items))):
+            log_probabilities = self._ask(self._torch.tensor([items[number] for number in numbers]))
+            for row, number in enumerate(numbers):
+                place = items[number].index(self._tokenizer.mask_token_id)
+                scores[number] = log_probabilities[row, place, words].double().numpy()
+        return scores
+
+    def _read_token(self, word: str) -> int:
+        """The token of a word; refuse a word of several."""
+        tokens = self._tokenizer(word, add_special_tokens=False)["input_ids"]
+        if len(tokens) != 1:
+            raise HornbookError(
+                f"{word!r} is {len(tokens)} tokens of {self.path.name}, and a mask is for one"
+            )
+        return int(tokens[0])
+
+    def _ask(self, tokens: Any) -> Any:
+        """The logarithms of the probabilities of all tokens at each place."""
+        with self._torch.inference_mode():
+            return self._torch.log_softmax(self._model(input_ids=tokens).logits.float(), -1)
+
+
+def _continue(before: str, word: str, after: str) -> str:
+    """A word with the space before it, and what follows it."""
+    return f"{before[len(before.rstrip()) :]}{word}{after.rstrip()}"
+
+
+def _same_lengths(lengths: Sequence[int]) -> list[list[int]]:
+    """The places of items of one length, some at a time, so that none has to be padded."""
+    order = sorted(range(len(lengths)), key=lambda place: (lengths[place], place))
+    groups: list[list[int]] = []
+    for place in order:
+        if groups and len(groups[-1]) < SENTENCES_AT_A_TIME and lengths[groups[-1][0]] == lengths[place]:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+    return groups
