@@ -33,7 +33,7 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
     path
         `.onnx`; `.safetensors` with the JSON of the same name beside it; `.keras`; `.skops`
         (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM).
-        Or the URL of an endpoint, or a `.toml` file that describes one.
+        Or the URL of an endpoint, or a `.toml` file that describes one, or a language model.
     trust_pickle
         Also load `.pkl`, `.pickle`, `.joblib`, `.pt` and `.pth`, and `.skops` with types that skops
         does not know, as those of trees. Such a file can be a program that runs when it is loaded and
@@ -45,9 +45,9 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
     if not is_url(path) and not Path(path).is_file():
         raise HornbookError(f"there is no file {path}")
     if names_endpoint(path):
-        from hornbook.remote import Endpoint
+        from hornbook.remote import open_model
 
-        return Endpoint(path, answers)
+        return open_model(path, answers)
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in READERS and suffix not in PICKLES:

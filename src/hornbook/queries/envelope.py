@@ -15,13 +15,17 @@ International Journal of Approximate Reasoning 171, 2024.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.conditions import write_value
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits
 from hornbook.queries.literals import Groups, exclusivity_rules
@@ -274,3 +278,60 @@ def _shrink_clause(cases: AcceptedCases, case: Interpretation) -> tuple[frozense
     """A clause (P, N) that excludes a rejected case, and from which no literal can be left out."""
     true = quickxplain(lambda part: not cases.completes(part, case.false), case.true)
     return true, quickxplain(lambda part: not cases.completes(true, part), case.false)
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The columns of a classifier whose every value is a level, and its classes, as a world of cases.
+
+    A case says a level of each column, or none for an unknown one, and a class, or none. The classifier
+    accepts a case without a class, and one with the class that it decides for.
+
+    Parameters
+    ----------
+    columns
+        The levels of each column that the classifier reads.
+    target
+        What it predicts.
+    classes
+        Its classes in words.
+
+    Examples
+    --------
+    >>> levels = Levels({"job": ("nurse", "boxer")}, "pronoun", ("she", "he"))
+    >>> levels.world.vocabulary.names
+    ('job=nurse', 'job=boxer', 'pronoun=she', 'pronoun=he')
+    >>> levels.list_rows()["job"].tolist()
+    [None, 'nurse', 'boxer']
+
+    """
+
+    columns: Mapping[str, tuple[Any, ...]]
+    target: str
+    classes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> Levels:
+        """The values that occur in each column of a frame, in order."""
+        columns = {str(name): tuple(pd.unique(values.dropna()).tolist()) for name, values in frame.items()}
+        return cls(columns, target, tuple(classes))
+
+    @cached_property
+    def world(self) -> World:
+        """All cases; those of a row stand side by side."""
+        named = {**self.columns, self.target: self.classes}
+        names = [f"{column}={write_value(level)}" for column, levels in named.items() for level in levels]
+        ends = np.cumsum([len(levels) for levels in named.values()]).tolist()
+        groups = tuple(
+            tuple(range(end - len(levels), end)) for end, levels in zip(ends, named.values(), strict=True)
+        )
+        return World(Vocabulary(names), groups)
+
+    def list_rows(self) -> pd.DataFrame:
+        """Every combination of levels, None for an unknown one, as rows."""
+        combinations = list(product(*((None, *levels) for levels in self.columns.values())))
+        return pd.DataFrame(combinations, columns=list(self.columns), dtype=object)
+
+    def accept(self, possible: Bools) -> Bools:
+        """Which cases are accepted, given which classes are possible for each row, (rows, classes)."""
+        return np.column_stack([np.ones(len(possible), np.bool_), possible]).reshape(-1)

@@ -1,4 +1,4 @@
-"""Models behind endpoints."""
+"""Models behind endpoints, and language models."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.remote.endpoint import Endpoint, EndpointCounts
+    from hornbook.remote.language import LocalLanguageModel, open_model
+    from hornbook.remote.sentence import Sentence
     from hornbook.remote.settings import EndpointSettings
 
 __all__ = [
     "Endpoint",
     "EndpointCounts",
     "EndpointSettings",
+    "LocalLanguageModel",
+    "Sentence",
+    "open_model",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.remote",
-    {"endpoint": ["Endpoint", "EndpointCounts"], "settings": ["EndpointSettings"]},
+    {
+        "endpoint": ["Endpoint", "EndpointCounts"],
+        "language": ["LocalLanguageModel", "open_model"],
+        "sentence": ["Sentence"],
+        "settings": ["EndpointSettings"],
+    },
 )

@@ -6,7 +6,9 @@ Behind an endpoint they speak the open protocol of completions and chats, as Oll
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,8 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError, library
+from hornbook.models import is_url
+from hornbook.remote.endpoint import Endpoint
 from hornbook.remote.protocols import CellRows, check_count, shorten
-from hornbook.remote.sentence import Sentence, share_probability
+from hornbook.remote.sentence import Sentence
+from hornbook.storage import read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,18 +68,18 @@ class CompletionProtocol:
         return request if self.model is None else {"model": self.model, **request}
 
     def read(self, content: Any, size: int) -> list[Any]:
-        """For each row the logarithm of the probability of each level."""
+        """For each row the share of each level in the probabilities of their words."""
         choices = content.get("choices") if isinstance(content, dict) else None
         choices = check_count(choices, size, self.url, "'choices'")
-        return [self._score(choice) for choice in sorted(choices, key=_place)]
+        return [self._read_shares(choice) for choice in sorted(choices, key=_place)]
 
-    def _score(self, choice: Any) -> dict[str, float]:
+    def _read_shares(self, choice: Any) -> dict[str, float]:
         try:
             likeliest = choice["logprobs"]["top_logprobs"][0]
             tokens = {str(token): float(value) for token, value in likeliest.items()}
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             raise ModelError(f"{self.url} gives no log-probabilities of tokens: {shorten(choice)}") from None
-        return _score_tokens(self.url, self.sentence, tokens)
+        return _share_tokens(self.url, self.sentence, tokens)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,7 @@ class ChatProtocol:
         return request if self.model is None else {"model": self.model, **request}
 
     def read(self, content: Any, size: int) -> list[Any]:
-        """The logarithm of the probability of each level, or its share of the votes."""
+        """The share of each level in the probabilities of their words, or in the votes."""
         choices = content.get("choices") if isinstance(content, dict) else None
         if not isinstance(choices, list) or not choices:
             raise ModelError(f"{self.url} answered without a list 'choices': {shorten(content)}")
@@ -123,19 +128,18 @@ class ChatProtocol:
             raise ModelError(
                 f'{self.url} gives no log-probabilities of tokens; count answers instead: read = "votes"'
             ) from None
-        return [_score_tokens(self.url, self.sentence, tokens)]
+        return [_share_tokens(self.url, self.sentence, tokens)]
 
 
-def _score_tokens(url: str, sentence: Sentence, tokens: Mapping[str, float]) -> dict[str, float]:
-    """The logarithm of the probability of each level; the least, if it is not among the likeliest."""
-    scores = sentence.score_tokens(tokens)
-    if scores is None:
+def _share_tokens(url: str, sentence: Sentence, tokens: Mapping[str, float]) -> dict[str, float]:
+    """The share of each level; raise if no word is among the likeliest tokens."""
+    shares = sentence.share_tokens(tokens)
+    if shares is None:
         raise ModelError(
             f"{url}: none of the words {', '.join(sentence.choices)} begins with one of the likeliest tokens "
             f"{', '.join(map(repr, list(tokens)[:5]))}; word the template otherwise"
         )
-    least = min(tokens.values(), default=0.0)
-    return {level: max(score, least) for level, score in scores.items()}
+    return shares
 
 
 def _describe(sentence: Sentence) -> dict[str, Any]:
@@ -153,6 +157,27 @@ def _describe(sentence: Sentence) -> dict[str, Any]:
 def _place(choice: Any) -> int:
     """The number of the text that a completion belongs to."""
     return int(choice.get("index", 0)) if isinstance(choice, dict) else 0
+
+
+def open_model(source: str | Path, answers: Path | None = None) -> Endpoint | LocalLanguageModel:
+    """The model behind a URL, or the one that a TOML file describes: `url` is elsewhere, `path` is a file.
+
+    Parameters
+    ----------
+    source
+        The URL, or the path of the TOML file; a path in it is relative to its folder.
+    answers
+        The folder in which the answers of an endpoint are kept; by default the user's cache folder.
+
+    """
+    content = {} if is_url(source) else read_toml(Path(source))
+    if "path" not in content:
+        return Endpoint(source, answers)
+    if content.keys() != {"path", "sentence"} or not isinstance(content["path"], str):
+        raise HornbookError(f"{source}: a language model in this process has a path and a table [sentence]")
+    return LocalLanguageModel(
+        Path(source).parent / content["path"], Sentence.parse(content["sentence"], str(source))
+    )
 
 
 class LocalLanguageModel:
@@ -190,18 +215,20 @@ class LocalLanguageModel:
         self.feature_names_in_ = np.array(sentence.columns, object)
         self._known: dict[tuple[str, str], NDArray[np.float64]] = {}
         source, files = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
-        transformers.utils.logging.disable_progress_bar()
         try:
-            config = transformers.AutoConfig.from_pretrained(source, **files, local_files_only=True)
-            self.is_masked = any("MaskedLM" in name for name in config.architectures or ())
-            kind = transformers.AutoModelForMaskedLM if self.is_masked else transformers.AutoModelForCausalLM
-            self._tokenizer = transformers.AutoTokenizer.from_pretrained(
-                source, **files, local_files_only=True
-            )
-            self._model = kind.from_pretrained(source, **files, local_files_only=True).eval()
+            with redirect_stderr(io.StringIO()):  # progress bars of loading
+                self._load(transformers, source, files)
         except (ImportError, OSError, ValueError) as error:
             line = " ".join(str(error).split())[:300]
             raise HornbookError(f"{path} is no language model that transformers reads: {line}") from None
+
+    def _load(self, transformers: Any, source: Path, files: dict[str, str]) -> None:
+        """Load the model and its tokenizer."""
+        config = transformers.AutoConfig.from_pretrained(source, **files, local_files_only=True)
+        self.is_masked = any("MaskedLM" in name for name in config.architectures or ())
+        kind = transformers.AutoModelForMaskedLM if self.is_masked else transformers.AutoModelForCausalLM
+        self._tokenizer = transformers.AutoTokenizer.from_pretrained(source, **files, local_files_only=True)
+        self._model = kind.from_pretrained(source, **files, local_files_only=True).eval()
 
     def predict(self, frame: pd.DataFrame) -> NDArray[Any]:
         """The level that the model prefers for each row."""
@@ -214,8 +241,10 @@ class LocalLanguageModel:
         sentences = [self.sentence.split(row) for row in rows]
         new = [each for each in dict.fromkeys(sentences) if each not in self._known]
         self._known.update(zip(new, self._score(new), strict=True))
-        scores = [self._known[each] for each in sentences]
-        return share_probability(np.array(scores).reshape(-1, len(self.classes_)))
+        scores = np.array([self._known[each] for each in sentences]).reshape(-1, len(self.classes_))
+        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return shares
 
     def _score(self, sentences: Sequence[tuple[str, str]]) -> list[NDArray[np.float64]]:
         """The logarithm of the probability of each word in each sentence."""

@@ -326,6 +326,12 @@ def find_protocol(settings: EndpointSettings, client: HttpClient) -> EndpointPro
             name = "mlflow"
         elif path == "":
             name = "v2" if client.get(f"{root}/v2").status == 200 else "mlflow"
+        elif path.endswith("/chat/completions"):
+            name = "chat"
+        elif path.endswith("/completions"):
+            name = "completions"
+    if name in ("chat", "completions"):
+        return _find_language(settings, name)
     if name == "json":
         return JsonProtocol(settings.url, settings.request, settings.answers)
     if name == "v2":
@@ -344,6 +350,19 @@ PROTOCOL_ADVICE = (
     "give a URL that ends with /invocations (MLflow) or /v2/models/NAME (KServe, Triton, MLServer), or a "
     "TOML file with url, protocol, request and answers"
 )
+
+
+def _find_language(settings: EndpointSettings, name: str) -> EndpointProtocol:
+    """The protocol for a language model, which needs a sentence."""
+    from hornbook.remote.language import ChatProtocol, CompletionProtocol
+
+    if settings.sentence is None:
+        raise HornbookError(
+            f"{settings.url} is a language model, which is asked by sentences: give a TOML file with its url "
+            "and a table [sentence]"
+        )
+    kind = ChatProtocol if name == "chat" else CompletionProtocol
+    return kind(settings.url, settings.sentence, settings.model)
 
 
 def _describe_tensors(settings: EndpointSettings, client: HttpClient, url: str) -> TensorProtocol:

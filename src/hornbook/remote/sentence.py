@@ -8,9 +8,6 @@ from dataclasses import dataclass, field, fields
 from string import Formatter
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hornbook.errors import HornbookError
 
 BLANK = "____"
@@ -158,19 +155,24 @@ class Sentence:
         choices = f"{', '.join(others)} or {last}"
         return self.instruction.format(choices=choices, sentence=f"{before}{BLANK}{after}")
 
-    def score_tokens(self, likeliest: Mapping[str, float]) -> dict[str, float] | None:
-        """The logarithm of the probability of each level, by the likeliest tokens of an answer.
+    def share_tokens(self, likeliest: Mapping[str, float]) -> dict[str, float] | None:
+        """The share of each level in the probabilities of the likeliest tokens of an answer.
 
-        A token counts for the word that it begins; one that begins several words counts for none. None if
-        no word begins with any of the tokens.
+        A token counts for the word that it begins; one that begins several words counts for none. A word that
+        none begins has the probability of the least likely token. None if no word begins with any.
         """
-        scores = dict.fromkeys(self.classes, -math.inf)
+        weights = dict.fromkeys(self.classes, 0.0)
         for token, log_probability in likeliest.items():
             start = token.strip().lower()
             begun = [level for level, word in self.words[self.asks].items() if word.lower().startswith(start)]
             if start and len(begun) == 1:
-                scores[begun[0]] = float(np.logaddexp(scores[begun[0]], log_probability))
-        return scores if max(scores.values()) > -math.inf else None
+                weights[begun[0]] += math.exp(log_probability)
+        if not any(weights.values()):
+            return None
+        least = math.exp(min(likeliest.values()))
+        weights = {level: weight or least for level, weight in weights.items()}
+        total = sum(weights.values())
+        return {level: weight / total for level, weight in weights.items()}
 
     def count_votes(self, answers: Sequence[str]) -> dict[str, float]:
         """The share of each level among answers in words; an answer that names several counts for none."""
@@ -182,10 +184,3 @@ class Sentence:
                 counts[named[0]] += 1
         total = sum(counts.values())
         return {level: count / total if total else 1 / len(counts) for level, count in counts.items()}
-
-
-def share_probability(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Logarithms of probabilities as shares of their sum in each row."""
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
-    return shares

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 from hornbook.errors import HornbookError
 from hornbook.models.loading import is_url
+from hornbook.remote.sentence import Sentence
 from hornbook.storage import read_toml
 
-PROTOCOLS = ("mlflow", "mlflow-records", "v2", "json")
+PROTOCOLS = ("mlflow", "mlflow-records", "v2", "json", "completions", "chat")
 """The protocols by name."""
 
 TOKEN_VARIABLE = "HORNBOOK_ENDPOINT_TOKEN"
@@ -48,7 +49,8 @@ class EndpointSettings:
     url
         Where the model is asked; it has no user, password or query, since it is kept in files.
     protocol
-        `mlflow`, `mlflow-records`, `v2`, `json`; None to find it out.
+        `mlflow`, `mlflow-records`, `v2`, `json`, or, of a language model, `completions` or `chat`; None to
+        find it out.
     classes
         The names of the classes in the order of the outputs; None to find them out.
     threshold
@@ -60,6 +62,8 @@ class EndpointSettings:
     request, answers
         For json: the shape of a request, with `$rows`, `$values` or `$row` where the rows stand, and
         the path of the answers in a response, in which `*` stands for each row.
+    sentence, model
+        For a language model: how a row is said in words, and the name of the model on its server.
     missing
         `null` or `nan`: how a missing value is written.
     headers
@@ -85,6 +89,8 @@ class EndpointSettings:
     output: str | None = None
     request: Any = "$rows"
     answers: str = "*"
+    sentence: Sentence | None = None
+    model: str | None = None
     missing: str = "null"
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout: float = 60.0
@@ -95,6 +101,9 @@ class EndpointSettings:
 
     def __post_init__(self) -> None:
         refuse_secrets(self.url)
+        if self.sentence is not None:
+            object.__setattr__(self, "classes", self.sentence.classes)
+            object.__setattr__(self, "columns", self.sentence.columns)
         if self.protocol not in (None, *PROTOCOLS):
             raise HornbookError(f"the protocol is one of {', '.join(PROTOCOLS)}; not {self.protocol!r}")
         if self.missing not in ("null", "nan"):
@@ -138,6 +147,8 @@ class EndpointSettings:
     def read(cls, content: Mapping[str, Any], source: str) -> EndpointSettings:
         """The settings in a mapping; refuse what has no meaning."""
         known = {each.name: str(each.type) for each in fields(cls)}
+        if "sentence" in content:
+            content = {**content, "sentence": Sentence.parse(content["sentence"], source)}
         for name, value in content.items():
             if name not in known:
                 near = get_close_matches(name, known, 1)
@@ -187,7 +198,7 @@ def refuse_secrets(url: str) -> None:
 
 def _fits(value: Any, annotation: str) -> bool:
     """Whether a value of TOML has the type of a field."""
-    if annotation == "Any":
+    if annotation == "Any" or annotation.startswith("Sentence"):
         return True
     if annotation.startswith("tuple"):
         return isinstance(value, list) and len(value) > 0

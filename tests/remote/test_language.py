@@ -1,0 +1,282 @@
+"""Language models: sentences, servers that complete or chat, and a small model in this process."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from model_servers import Reply, serve
+
+from hornbook.errors import HornbookError, ModelError
+from hornbook.models import Subject, load_model
+from hornbook.remote import Sentence
+from hornbook.remote import http as endpoint_http
+
+WORDS = {
+    "pronoun": {"she": "She", "he": "He"},
+    "job": {"nurse": "a nurse", "boxer": "a boxer", "dancer": "a dancer"},
+    "place": {"Europe": "Europe", "Asia": "Asia"},
+}
+UNKNOWN = {"job": "a person of unknown occupation", "place": "an unknown place"}
+TEMPLATE = "Somebody from {place} is {job}. {pronoun}"
+ROWS = pd.DataFrame({"job": ["nurse", "boxer", "dancer", None] * 3, "place": ["Europe", "Asia", None] * 4})
+
+
+@pytest.fixture(autouse=True)
+def _quick_and_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(endpoint_http, "FIRST_DELAY", 0.0005)
+    for name in ("HORNBOOK_ENDPOINT_TOKEN", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def describe(path: Path, url: str, **changes: Any) -> Path:
+    """A TOML file about a language model."""
+    sentence = {"template": TEMPLATE, "asks": "pronoun", **changes}
+    lines = [f'url = "{url}"', 'model = "small"', "[sentence]"]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in sentence.items()]
+    for column, levels in WORDS.items():
+        lines += [f"[sentence.words.{column}]", *(f'{name} = "{text}"' for name, text in levels.items())]
+    lines += ["[sentence.unknown]", *(f'{name} = "{text}"' for name, text in UNKNOWN.items())]
+    path.write_text("\n".join(lines), "utf-8")
+    return path
+
+
+def prefers(text: str) -> dict[str, float]:
+    """The likeliest tokens after a text, of a model that knows nurses as she and boxers as he."""
+    she = 0.7 if "nurse" in text else 0.1 if "boxer" in text else 0.4
+    return {" She": math.log(she), " H": math.log(0.9 - she), " It": math.log(0.1)}
+
+
+def complete(path: str, body: Any, number: int) -> Reply:
+    choices = [
+        {"index": place, "text": "", "logprobs": {"top_logprobs": [prefers(prompt)]}}
+        for place, prompt in enumerate(body["prompt"])
+    ]
+    return Reply({"choices": choices[::-1]})
+
+
+def chat(path: str, body: Any, number: int) -> Reply:
+    tokens = prefers(body["messages"][0]["content"])
+    if not body.get("logprobs"):
+        she = round(body["n"] * math.exp(tokens[" She"]))
+        spoken = ["*She*."] * she + ["He, I think."] * (body["n"] - she)
+        return Reply({"choices": [{"message": {"content": each}} for each in spoken]})
+    top = [{"token": token.strip(), "logprob": value} for token, value in tokens.items()]
+    return Reply({"choices": [{"logprobs": {"content": [{"top_logprobs": top}]}}]})
+
+
+EXPECTED = {"nurse": "she", "boxer": "he", "dancer": "he"}
+
+
+@pytest.mark.parametrize(
+    ("ending", "respond", "changes"),
+    [
+        ("v1/completions", complete, {}),
+        ("v1/chat/completions", chat, {}),
+        ("v1/chat/completions", chat, {"read": "votes", "votes": 10}),
+    ],
+)
+def test_a_model_behind_a_server_is_a_classifier_of_levels(
+    tmp_path: Path, ending: str, respond: Any, changes: dict[str, Any]
+) -> None:
+    with serve(respond) as server:
+        model = load_model(describe(tmp_path / "model.toml", f"{server.url}/{ending}", **changes))
+        subject = Subject.bind(model, ROWS, target="pronoun", hold_out=False)
+        assert subject.classes == ("she", "he")
+        labels = [subject.classes[number] for number in subject.teacher.labels(ROWS)]
+        assert labels == [EXPECTED.get(job, "he") for job in ROWS["job"]]
+        support = subject.teacher.measure_support(ROWS, 1)
+        assert support[ROWS["job"] == "boxer"] == pytest.approx(0.8 / 0.9, abs=0.02)
+        asked = [body.get("prompt") or [body["messages"][0]["content"]] for body in server.bodies]
+        texts = [text for request in asked for text in request]
+        assert len(texts) >= len(ROWS.drop_duplicates())
+        assert all("None" not in text and "nan" not in text for text in texts)
+        assert any("an unknown place" in text for text in texts)
+        assert all(body["model"] == "small" for body in server.bodies)
+
+
+def test_answers_are_kept_and_nothing_is_asked_twice(tmp_path: Path) -> None:
+    with serve(complete) as server:
+        source = describe(tmp_path / "model.toml", f"{server.url}/v1/completions")
+        first = load_model(source, answers=tmp_path).answer_rows(ROWS)
+        requests = len(server.bodies)
+        model = load_model(source, answers=tmp_path)
+        assert model.answer_rows(ROWS) == first
+        assert model.counts.cached == len(ROWS.drop_duplicates())
+        checked = [prompt for body in server.bodies[requests:] for prompt in body["prompt"]]
+        assert len(checked) <= len(ROWS.drop_duplicates())  # a few known answers are compared
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ({"choices": [{"text": "She"}]}, "gives no log-probabilities"),
+        ({"choices": [{"logprobs": None}]}, "gives no log-probabilities"),
+        ({"choices": []}, "answered 1 rows with 0 answers"),
+        ({"choices": [{"logprobs": {"top_logprobs": [{" It": -0.1}]}}]}, "word the template otherwise"),
+    ],
+)
+def test_servers_that_tell_too_little_are_refused(tmp_path: Path, content: Any, message: str) -> None:
+    with serve(lambda path, body, number: Reply(content)) as server:
+        model = load_model(describe(tmp_path / "model.toml", f"{server.url}/v1/completions"))
+        with pytest.raises(ModelError, match=message):
+            model.answer_rows(ROWS[:1])
+
+
+def test_a_chat_without_probabilities_is_told_of_votes(tmp_path: Path) -> None:
+    with serve(lambda path, body, number: Reply({"choices": [{"message": {"content": "She"}}]})) as server:
+        model = load_model(describe(tmp_path / "model.toml", f"{server.url}/v1/chat/completions"))
+        with pytest.raises(ModelError, match='read = "votes"'):
+            model.answer_rows(ROWS[:1])
+
+
+def test_a_server_that_refuses_log_probabilities_is_quoted(tmp_path: Path) -> None:
+    with serve(lambda path, body, number: Reply({"error": "logprobs are off"}, 400)) as server:
+        model = load_model(describe(tmp_path / "model.toml", f"{server.url}/v1/completions"))
+        with pytest.raises(ModelError, match="logprobs are off"):
+            model.answer_rows(ROWS[:1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"template": "Somebody is {job}. {pronoun}"}, "names the column 'place' 0 times"),
+        ({"template": "{age} {place} {job} {pronoun}"}, r"has \{age\}, and there are no words"),
+        ({"template": "{pronoun} {place} {job} {job}"}, "names the column 'job' 2 times"),
+        ({"template": "{pronoun {place} {job}"}, "cannot be read"),
+        ({"unknown": {**UNKNOWN, "pronoun": "They"}}, "needs no words for an unknown level"),
+        ({"unknown": {"job": "somebody"}}, "no words for an unknown 'place'"),
+        ({"words": {**WORDS, "job": {"nurse": " "}}}, "no words for the level 'nurse'"),
+        ({"words": {**WORDS, "pronoun": {"she": "They", "he": "they"}}}, "two different words"),
+        ({"read": "guesses"}, "'probabilities' or 'votes'"),
+        ({"margin": 1.0}, "a margin is from 0 to below 1"),
+    ],
+)
+def test_sentences_that_cannot_be_said_are_refused(changes: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"template": TEMPLATE, "asks": "pronoun", "words": WORDS, "unknown": UNKNOWN}
+    with pytest.raises(HornbookError, match=message):
+        Sentence.parse({**given, **changes}, "model.toml")
+
+
+def test_a_level_without_words_is_named() -> None:
+    sentence = Sentence(TEMPLATE, "pronoun", WORDS, UNKNOWN)
+    with pytest.raises(
+        HornbookError, match="no words for the level 'clerk' of 'job'; there are nurse, boxer"
+    ):
+        sentence.split({"job": "clerk", "place": None})
+
+
+def test_a_completion_reads_nothing_after_the_word(tmp_path: Path) -> None:
+    source = describe(
+        tmp_path / "model.toml",
+        "http://127.0.0.1:9/v1/completions",
+        template="{pronoun} is {job}, from {place}.",
+    )
+    with pytest.raises(HornbookError, match=r"has to end with \{pronoun\}"):
+        load_model(source)
+
+
+def test_a_language_model_without_a_sentence_is_explained() -> None:
+    with pytest.raises(HornbookError, match=r"table \[sentence\]"):
+        load_model("http://127.0.0.1:9/v1/chat/completions")
+
+
+SENTENCE = Sentence(TEMPLATE, "pronoun", WORDS, UNKNOWN)
+
+
+@given(st.dictionaries(st.text(max_size=5), st.floats(-30, 0), min_size=1))
+def test_shares_of_tokens_are_shares(tokens: dict[str, float]) -> None:
+    shares = SENTENCE.share_tokens(tokens)
+    if shares is not None:
+        assert math.isclose(sum(shares.values()), 1) and min(shares.values()) >= 0
+    begun = {token.strip().lower() for token in tokens} & {"s", "sh", "she", "h", "he"}
+    assert (shares is None) == (not begun)
+
+
+@given(st.lists(st.sampled_from(["She", "he.", "He or she", "I think she is", "nobody"])))
+def test_votes_are_shares_and_unclear_ones_count_for_none(answers: list[str]) -> None:
+    shares = SENTENCE.count_votes(answers)
+    she, he = sum(each in ("She", "I think she is") for each in answers), answers.count("he.")
+    assert shares["she"] == (she / (she + he) if she + he else 0.5)
+
+
+@pytest.fixture(scope="module")
+def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A causal and a masked model of a few random weights, each with a tokenizer of whole words."""
+    transformers = pytest.importorskip("transformers")
+    tokenizers = pytest.importorskip("tokenizers")
+    import torch
+
+    torch.manual_seed(0)
+    texts = [TEMPLATE, *UNKNOWN.values(), *(text for levels in WORDS.values() for text in levels.values())]
+    words = sorted({word.strip(".{}") for text in texts for word in text.split()})
+    vocabulary = {word: number for number, word in enumerate(["[PAD]", "[UNK]", "[MASK]", ".", *words])}
+    model = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="[UNK]"))
+    model.pre_tokenizer = tokenizers.pre_tokenizers.BertPreTokenizer()
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=model, pad_token="[PAD]", unk_token="[UNK]", mask_token="[MASK]"
+    )
+    sizes = {"vocab_size": len(vocabulary), "hidden_size": 16, "intermediate_size": 16}
+    layers = {"num_hidden_layers": 1, "num_attention_heads": 2, "max_position_embeddings": 64}
+    folders = {}
+    for name, network in {
+        "causal": transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes, **layers)),
+        "masked": transformers.BertForMaskedLM(transformers.BertConfig(**sizes, **layers)),
+    }.items():
+        folders[name] = tmp_path_factory.mktemp(name)
+        network.save_pretrained(folders[name])
+        tokenizer.save_pretrained(folders[name])
+    return folders
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_a_model_in_this_process_says_what_its_library_says(
+    tiny_models: dict[str, Path], tmp_path: Path, kind: str
+) -> None:
+    import torch
+    import transformers
+
+    folder = tiny_models[kind]
+    source = describe(tmp_path / "model.toml", "http://unused")
+    source.write_text(
+        source.read_text("utf-8").replace('url = "http://unused"\nmodel = "small"', f'path = "{folder}"')
+    )
+    model = load_model(source)
+    shares = model.predict_proba(ROWS)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    network = transformers.AutoModelForCausalLM if kind == "causal" else transformers.AutoModelForMaskedLM
+    network = network.from_pretrained(folder).eval()
+    tokens = [tokenizer(word, add_special_tokens=False)["input_ids"][0] for word in ("She", "He")]
+    for row, share in zip(ROWS.to_dict("records"), shares, strict=True):
+        before, _ = model.sentence.split(
+            {name: None if value != value else value for name, value in row.items()}
+        )
+        text = before.rstrip() if kind == "causal" else before + tokenizer.mask_token
+        with torch.inference_mode():
+            logits = network(**tokenizer(text, return_tensors="pt", return_token_type_ids=False)).logits[0]
+        ids = tokenizer(text)["input_ids"]
+        place = len(ids) - 1 if kind == "causal" else ids.index(tokenizer.mask_token_id)
+        assert share == pytest.approx(torch.softmax(logits[place, tokens], 0).numpy(), abs=1e-5)
+    subject = Subject.bind(model, ROWS, target="pronoun", hold_out=False)
+    assert (subject.teacher.labels(ROWS) == shares.argmax(axis=1)).all()
+
+
+def test_files_that_are_no_language_models_are_refused(tmp_path: Path) -> None:
+    pytest.importorskip("transformers")
+    source = describe(tmp_path / "model.toml", "http://unused")
+    text = source.read_text("utf-8")
+    for path, message in {
+        "lost.gguf": "there is no language model",
+        "model.toml": "is no language model",
+    }.items():
+        source.write_text(text.replace('url = "http://unused"\nmodel = "small"', f'path = "{path}"'), "utf-8")
+        with pytest.raises(HornbookError, match=message):
+            load_model(source)
