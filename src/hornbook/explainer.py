@@ -18,7 +18,14 @@ from hornbook.code_book_source import CodeBookSource
 from hornbook.deadline import Stopwatch
 from hornbook.diff import ModelDiff, diff
 from hornbook.errors import HornbookError
-from hornbook.extraction import Extraction, describe_learning, explain, learn_theory
+from hornbook.extraction import (
+    Extraction,
+    describe_learning,
+    explain,
+    learn_judged_cases,
+    learn_levels,
+    learn_theory,
+)
 from hornbook.extraction.learning import Watch
 from hornbook.models import Predictor, Subject
 from hornbook.proof import PROOF_SECONDS, Domain
@@ -58,6 +65,9 @@ class LearnOptions(TypedDict, total=False):
         How many samples an equivalence query draws: `angluin`, the default, `paper`, `vapnik` or a number.
     min_precision
         The share of what a rule newly rejects that the model must reject too (`prime` only); 0.9 by default.
+    margin
+        A class is possible too if its score is at most so much below the largest (`envelope` of a classifier
+        only); 0 by default.
 
     """
 
@@ -68,6 +78,7 @@ class LearnOptions(TypedDict, total=False):
     delta: float
     sample_size: str | int
     min_precision: float
+    margin: float
 
 
 class Explainer:
@@ -388,6 +399,8 @@ class Explainer:
     ) -> Extraction:
         """Learn a Horn theory about the model by membership and equivalence queries; see `hornbook.learn`."""
         subject, clock = self.subject, Stopwatch()
+        if learner == "envelope":
+            return _keep(learn_levels(subject, options.get("margin", 0.0)), folder)
         bound = QuerySubject.bind(
             self.model,
             self.rows,
@@ -437,7 +450,10 @@ def learn(
     learner
         `prime` learns about any model. `lrn_star` is the algorithm of the paper as it is printed, which takes
         the model for a Horn teacher. `horn1` learns from complete interpretations, and stops where the
-        judge's answers fit no Horn theory.
+        judge's answers fit no Horn theory. `envelope` asks about every case, where these can be counted, and
+        learns the strongest Horn theory that accepts all that the model accepts, exactly; `beyond_horn` of
+        the result says what no Horn theory can. For a classifier, whose columns then have few values, a case is
+        a level of each column, or none, with a class, or none.
     binariser
         The fitted binariser that made the columns, or that is to make variables of them.
     code_book
@@ -463,11 +479,23 @@ def learn(
     horse ∧ wings → pegasus
 
     """
+    if learner == "envelope" and target is not None:
+        explainer = Explainer(judge, rows, target=target, code_book=code_book, seed=seed)
+        return explainer.learn(learner="envelope", folder=folder, **options)
     clock = Stopwatch()
     subject = QuerySubject.bind(
         judge, rows, target=target, binariser=binariser, code_book=code_book, seed=seed
     )
+    if learner == "envelope":
+        return _keep(learn_judged_cases(subject), folder)
     return _learn(subject, _make_settings(learner, options), clock, proof, folder, watch)
+
+
+def _keep(extraction: Extraction, folder: str | Path | None) -> Extraction:
+    """Save an extraction, if there is a folder for it."""
+    if folder is not None:
+        extraction.save(folder)
+    return extraction
 
 
 def _make_settings(learner: Learner, options: LearnOptions) -> Settings:

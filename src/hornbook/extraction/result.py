@@ -160,6 +160,24 @@ class FrontierPoint:
             raise HornbookError("a point of the frontier has not as many statistics as lines")
 
 
+@dataclass(frozen=True)
+class BeyondHorn:
+    """What no Horn theory can say of a model whose every case was asked about.
+
+    Attributes
+    ----------
+    cases
+        How many cases the model rejects although every Horn theory that accepts all accepted cases accepts
+        them.
+    clauses
+        What excludes these cases, in words: `she → nurse or dancer`.
+
+    """
+
+    cases: int
+    clauses: tuple[str, ...]
+
+
 @also_writes("code_book", text=lambda extraction: [line.text for line in extraction.explanation.lines()])
 @dataclass(frozen=True)
 class Extraction:
@@ -195,6 +213,8 @@ class Extraction:
         Where samples came from, and how the model was asked about missing values, in words.
     notes
         What else a reader should know, a sentence each.
+    beyond_horn
+        What no Horn theory can say, where every case was asked about; None elsewhere.
     provenance
         What it was made from: model, data, settings, versions.
 
@@ -215,6 +235,7 @@ class Extraction:
     missing_values: str
     groups: tuple[GroupFidelity, ...] = ()
     notes: tuple[str, ...] = ()
+    beyond_horn: BeyondHorn | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

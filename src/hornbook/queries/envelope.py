@@ -15,23 +15,25 @@ International Journal of Approximate Reasoning 171, 2024.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.conditions import write_value
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits
 from hornbook.queries.literals import Groups, exclusivity_rules
 from hornbook.queries.lrn_star import lrn_star
 from hornbook.queries.protocol import Counterexample, Exact, Membership
 from hornbook.queries.shrink import quickxplain
+
+if TYPE_CHECKING:
+    from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import
 
 MAX_CASES = 200_000
 """The most cases that are all asked about, unless the caller allows more."""
@@ -289,49 +291,65 @@ class Levels:
 
     Parameters
     ----------
-    columns
-        The levels of each column that the classifier reads.
+    binariser
+        Makes a variable of each level and of each class; the classes come last.
     target
-        What it predicts.
-    classes
-        Its classes in words.
+        What the classifier predicts.
 
     Examples
     --------
-    >>> levels = Levels({"job": ("nurse", "boxer")}, "pronoun", ("she", "he"))
+    >>> rows = pd.DataFrame({"job": ["nurse", "boxer"]})
+    >>> levels = Levels.of(rows, "pronoun", ("she", "he"))
     >>> levels.world.vocabulary.names
-    ('job=nurse', 'job=boxer', 'pronoun=she', 'pronoun=he')
+    ('job=boxer', 'job=nurse', 'pronoun=he', 'pronoun=she')
     >>> levels.list_rows()["job"].tolist()
-    [None, 'nurse', 'boxer']
+    [None, 'boxer', 'nurse']
 
     """
 
-    columns: Mapping[str, tuple[Any, ...]]
+    binariser: Binariser
     target: str
-    classes: tuple[str, ...]
 
     @classmethod
     def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> Levels:
-        """The values that occur in each column of a frame, in order."""
-        columns = {str(name): tuple(pd.unique(values.dropna()).tolist()) for name, values in frame.items()}
-        return cls(columns, target, tuple(classes))
+        """The values that occur in each column of a frame, and the classes in words."""
+        from hornbook.queries.binarise import Binariser
+
+        if target in frame:
+            raise HornbookError(
+                f"{target!r} is predicted, and is a column of the rows too; name it otherwise"
+            )
+        columns = {str(name): pd.Series(values.dropna().unique()) for name, values in frame.items()}
+        columns[target] = pd.Series(list(classes))
+        values = pd.DataFrame(columns)  # shorter columns are filled with missing values
+        kinds = dict.fromkeys(columns, "categorical")
+        widest = max(map(len, columns.values()))
+        return cls(Binariser(kinds=kinds, max_levels=max(widest, 1)).fit(values), target)  # type: ignore[arg-type]
 
     @cached_property
     def world(self) -> World:
         """All cases; those of a row stand side by side."""
-        named = {**self.columns, self.target: self.classes}
-        names = [f"{column}={write_value(level)}" for column, levels in named.items() for level in levels]
-        ends = np.cumsum([len(levels) for levels in named.values()]).tolist()
-        groups = tuple(
-            tuple(range(end - len(levels), end)) for end, levels in zip(ends, named.values(), strict=True)
-        )
-        return World(Vocabulary(names), groups)
+        return World(self.binariser.vocabulary_, self.binariser.groups_)
+
+    @cached_property
+    def _levels(self) -> dict[str, tuple[Any, ...]]:
+        """The levels of each column, in the order of the variables."""
+        levels: dict[str, tuple[Any, ...]] = {}
+        for condition in self.binariser.conditions_:
+            levels[condition.column] = (*levels.get(condition.column, ()), *condition.named_values)
+        return levels
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes in the order of their variables."""
+        return self._levels[self.target]
 
     def list_rows(self) -> pd.DataFrame:
         """Every combination of levels, None for an unknown one, as rows."""
-        combinations = list(product(*((None, *levels) for levels in self.columns.values())))
-        return pd.DataFrame(combinations, columns=list(self.columns), dtype=object)
+        columns = {name: levels for name, levels in self._levels.items() if name != self.target}
+        combinations = list(product(*((None, *levels) for levels in columns.values())))
+        return pd.DataFrame(combinations, columns=list(columns), dtype=object)
 
     def accept(self, possible: Bools) -> Bools:
-        """Which cases are accepted, given which classes are possible for each row, (rows, classes)."""
+        """Which cases are accepted, given which of `classes` are possible for each row, (rows, classes)."""
         return np.column_stack([np.ones(len(possible), np.bool_), possible]).reshape(-1)

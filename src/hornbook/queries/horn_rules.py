@@ -267,6 +267,7 @@ class HornRules(Explanation):
             "background": [rule_object(vocabulary, rule) for rule in self.background],
             "columns": list(self.reader.columns),
             "binarises": self.reader.binarises,
+            "closed": self.reader.closed,
             "binariser": None if binariser is None else write_object(binariser.form()),
             "words": {name: words for name in vocabulary if (words := plain.describe(name)) != name},
         }
@@ -284,8 +285,8 @@ class HornRules(Explanation):
             vocabulary.index(label)
         if {*map(type, classes)} != {str}:
             raise HornbookError("an explanation has the names of its classes")
-        if default not in (0, 1) or content["binarises"] not in (True, False):
-            raise HornbookError("the default is 0 or 1, and 'binarises' true or false")
+        if default not in (0, 1) or not {content["binarises"], content["closed"]} <= {True, False}:
+            raise HornbookError("the default is 0 or 1, and 'binarises' and 'closed' are true or false")
         written = content["binariser"]
         binariser = None if written is None else Binariser.from_form(read_object(BinariserForm, written))
         reader = _read_reader(content, vocabulary, binariser)
@@ -320,7 +321,7 @@ def _read_reader(content: Mapping[str, Any], vocabulary: Vocabulary, binariser: 
     if content["binarises"]:
         if binariser is None:
             raise HornbookError("rows are to be binarised, and there is no binariser")
-        return Reader.by_binariser(binariser)
+        return Reader.by_binariser(binariser, content["closed"])
     count = len(vocabulary) if content["label"] is None else vocabulary.index(content["label"])
     names = vocabulary.names[:count]
     duals = {name: dual for name, dual in vocabulary.dual_names.items() if name in names}

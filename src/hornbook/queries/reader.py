@@ -74,6 +74,8 @@ class Reader:
         The fitted binariser that knows what the variables stand for, if there is one.
     binarises
         Whether it makes the variables of the columns.
+    closed
+        Whether the variables of a column without a value are false, and not unknown.
 
     """
 
@@ -82,6 +84,7 @@ class Reader:
     groups: Groups
     described: Binariser | None = None
     binarises: bool = False
+    closed: bool = False
 
     @classmethod
     def of(cls, frame: pd.DataFrame, binariser: Binariser, duals: bool = True) -> Reader:
@@ -108,9 +111,10 @@ class Reader:
         )
 
     @classmethod
-    def by_binariser(cls, binariser: Binariser) -> Reader:
+    def by_binariser(cls, binariser: Binariser, closed: bool = False) -> Reader:
         """The reader that makes variables by a fitted binariser."""
-        return cls(tuple(binariser.columns_), binariser.vocabulary_, binariser.groups_, binariser, True)
+        columns = tuple(binariser.columns_)
+        return cls(columns, binariser.vocabulary_, binariser.groups_, binariser, True, closed)
 
     @classmethod
     def of_variables(cls, frame: pd.DataFrame, duals: bool = True) -> Reader:
@@ -154,7 +158,10 @@ class Reader:
     def batch(self, frame: pd.DataFrame) -> Batch:
         """Convert rows to partial interpretations."""
         if self.described is not None and self.binarises:
-            return self.described.batch(frame)
+            items = self.described.batch(frame)
+            return (
+                Batch.from_array(np.nan_to_num(items.to_array()), self.vocabulary) if self.closed else items
+            )
         values = to_floats(frame)
         lone = [v for v, dual in self.vocabulary.pairs if dual >= len(self.columns)]
         return Batch.from_array(np.hstack([values, 1 - values[:, lone]]), self.vocabulary)

@@ -242,8 +242,9 @@ The rule oracle is asked only when the pool has nothing: its questions are decis
 """
 
 
-Learner: TypeAlias = Literal["prime", "lrn_star", "horn1"]
-"""Our own learner for any model; LRN* as the paper prints it; HORN1, from complete interpretations."""
+Learner: TypeAlias = Literal["prime", "lrn_star", "horn1", "envelope"]
+"""Our own learner for any model; LRN* as the paper prints it; HORN1, from complete interpretations; and the
+Horn envelope, exactly, where every case can be asked about."""
 
 
 @dataclass(frozen=True)
@@ -255,8 +256,8 @@ class Settings:
     budget
         Limits on queries and time.
     learner
-        `prime`, `lrn_star` or `horn1`. Only the first has a pool, tries, shares of oracles, and limits on the
-        number and precision of rules.
+        `prime`, `lrn_star`, `horn1` or `envelope`. Only the first has a pool, tries, shares of oracles, and
+        limits on the number and precision of rules.
     size, epsilon, delta
         How many samples an equivalence query draws, see `hornbook.statistics.sample_size`.
     min_precision

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError, ModelError, library
 from hornbook.models import is_url
 from hornbook.remote.endpoint import Endpoint
-from hornbook.remote.protocols import CellRows, check_count, shorten
+from hornbook.remote.protocols import CellRows, EndpointProtocol, check_count, shorten
 from hornbook.remote.sentence import Sentence
 from hornbook.storage import read_toml
 
@@ -34,14 +34,13 @@ SENTENCES_AT_A_TIME = 16
 
 
 @dataclass(frozen=True)
-class CompletionProtocol:
+class CompletionProtocol(EndpointProtocol):
     """Completions of texts, `POST …/v1/completions`: the probabilities of the next token."""
 
     name: ClassVar[str] = "completions"
     url: str
     sentence: Sentence
     model: str | None = None
-    max_rows: int | None = None
 
     def __post_init__(self) -> None:
         if self.sentence.read == "votes":
@@ -83,14 +82,18 @@ class CompletionProtocol:
 
 
 @dataclass(frozen=True)
-class ChatProtocol:
+class ChatProtocol(EndpointProtocol):
     """Answers of a chat model, `POST …/v1/chat/completions`: probabilities of the first token, or votes."""
 
     name: ClassVar[str] = "chat"
     url: str
     sentence: Sentence
     model: str | None = None
-    max_rows: ClassVar[int] = 1
+
+    @property
+    def max_rows(self) -> int:
+        """A chat is about one row."""
+        return 1
 
     @property
     def columns(self) -> tuple[str, ...]:
