@@ -452,8 +452,8 @@ def learn(
         the model for a Horn teacher. `horn1` learns from complete interpretations, and stops where the
         judge's answers fit no Horn theory. `envelope` asks about every case, where these can be counted, and
         learns the strongest Horn theory that accepts all that the model accepts, exactly; `beyond_horn` of
-        the result says what no Horn theory can. For a classifier, whose columns then have few values, a case is
-        a level of each column, or none, with a class, or none.
+        the result says what no Horn theory can. The columns of a classifier then have few values: a case is
+        a level of each, or none, with a class, or none.
     binariser
         The fitted binariser that made the columns, or that is to make variables of them.
     code_book

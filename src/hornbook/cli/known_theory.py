@@ -27,6 +27,7 @@ class Learner(StrEnum):
     PRIME = "prime"
     LRN_STAR = "lrn_star"
     HORN1 = "horn1"
+    ENVELOPE = "envelope"
 
 
 class Policy(StrEnum):
@@ -50,9 +51,9 @@ def learn_known(
 
     Without a source it is an example; the other parameters are options of the command.
     """
-    if learner is Learner.PRIME:
+    if learner in (Learner.PRIME, Learner.ENVELOPE):
         raise HornbookError(
-            "prime learns about models; a known theory is learned by --learner lrn_star or horn1"
+            f"{learner} learns about models; a known theory is learned by --learner lrn_star or horn1"
         )
     from hornbook.queries import (
         Cached,

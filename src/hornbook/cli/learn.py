@@ -37,6 +37,7 @@ from hornbook.errors import HornbookError, ModelError
 if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
+    from hornbook.models import Subject
     from hornbook.proof import Prover
     from hornbook.queries import QuerySubject
     from hornbook.runs import NewRun, TargetTable
@@ -62,8 +63,14 @@ def learn(
     ] = False,
     learner: Annotated[
         Learner | None,
-        typer.Option(help="prime for any model (default); lrn_star as in the paper (default of a theory)."),
+        typer.Option(
+            help="prime for any model (default); lrn_star as in the paper (default of a theory); envelope, "
+            "exactly, where all columns have few values."
+        ),
     ] = None,
+    margin: Annotated[
+        float, typer.Option(min=0, help="Of an envelope: scores this close to the largest are possible too.")
+    ] = 0.0,
     output: OutputOption = None,
     groups: GroupsOption = None,
     positive: PositiveOption = None,
@@ -113,6 +120,8 @@ def learn(
 
       hornbook learn hcc-synthetic --train --max-queries 50 --proof -o run/
 
+      hornbook learn levels.csv --target pronoun --model language.toml --learner envelope -o run/
+
     """
     if model is None and not train:
         if any((target, output, judge, groups, positive, above is not None, code_book, encoding, proof)):
@@ -128,13 +137,28 @@ def learn(
     if proof:
         refuse_endpoint_proof(model)
     from hornbook.code_book_source import read_code_book
-    from hornbook.models import limit_model_seconds
-    from hornbook.runs import NewRun, describe_code_book
+    from hornbook.models import limit_model_seconds, load_model
+    from hornbook.runs import NewRun, describe_code_book, describe_model, encode_model
     from hornbook.statistics import check_tolerances
 
     check_tolerances(epsilon, delta)
     context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, source, target, positive, above, csv, model, train, output, groups)
+    if learner is Learner.ENVELOPE and not judge:
+        if train or proof:
+            raise HornbookError("an envelope is about a model that there is, and is exact without --proof")
+        exact = {
+            "learner": "envelope",
+            "margin": margin,
+            "encoding": encoding,
+            "seed": seed,
+            "code_book": describe_code_book(code_book),
+        }
+        classifier = encode_model(load_model(str(model), trust_pickle, output), encoding, str(model))
+        bound = table.bind(classifier, exact, read_code_book(code_book, table.features))
+        run = NewRun.start(table, describe_model(str(model), classifier), exact, output, force)
+        show_envelope(run, bound, as_json)
+        return
     settings = {
         "judge": judge,
         "learner": (learner or Learner.PRIME).value,
@@ -162,6 +186,20 @@ def learn(
         black_box.save(output / NETWORK_FILE)
     file = output and output / NETWORK_FILE if model is None else Path(model)
     learn_about(replace(run, clock=clock), subject, prover, file, as_json)
+
+
+def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:
+    """Learn the envelope of a classifier, save and print it."""
+    from hornbook.runs import explain_as_set
+
+    with progress("asking about every case"):
+        extraction = run.add_provenance(explain_as_set(subject, run.config["settings"]))
+    run.save(extraction)
+    if as_json:
+        emit_json(run.to_object(extraction))
+    else:
+        details = [f"guarantee: {extraction.guarantee}", *extraction.notes]
+        emit("\n".join([*_rule_lines(extraction), *summarise_run(run, extraction, details)]))
 
 
 def learn_about(

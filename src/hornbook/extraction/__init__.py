@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hornbook.extraction.envelope import learn_judged_cases, learn_levels
 from hornbook.extraction.explaining import explain, list_differences, measure_fidelity, measure_lines
 from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
 from hornbook.extraction.given_values import (
@@ -13,6 +14,7 @@ from hornbook.extraction.given_values import (
 )
 from hornbook.extraction.learning import describe_learning, learn_theory
 from hornbook.extraction.result import (
+    BeyondHorn,
     ColumnSummary,
     Difference,
     Extraction,
@@ -21,6 +23,7 @@ from hornbook.extraction.result import (
 )
 
 __all__ = [
+    "BeyondHorn",
     "ColumnSummary",
     "CommonestClass",
     "Difference",
@@ -32,6 +35,8 @@ __all__ = [
     "describe_learning",
     "explain",
     "find_column",
+    "learn_judged_cases",
+    "learn_levels",
     "learn_theory",
     "list_differences",
     "measure_fidelity",

@@ -135,12 +135,20 @@ class Envelope:
     accepted: Bools
     theory: HornTheory
     queries: int
-    guarantee = Exact()
 
     @property
     def background(self) -> HornTheory:
         """The rules that no two variables of a group are true together."""
         return self.world.background
+
+    @property
+    def guarantee(self) -> Exact:
+        """The rules agree with the teacher, or are as near to it from above as Horn rules can be."""
+        if not len(self.beyond_horn):
+            return Exact()
+        return Exact(
+            f"no Horn theory that accepts what the model accepts is stronger ({len(self.world):,} cases)"
+        )
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:

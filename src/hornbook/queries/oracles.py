@@ -333,8 +333,8 @@ class PerfectTeacher:
     >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"))
     >>> teacher.equivalent(HornTheory(teacher.theory.vocabulary)).interpretation
     Interpretation(true=frozenset({0, 1}), false=frozenset({2}))
-    >>> teacher.equivalent(teacher.theory)
-    Exact()
+    >>> print(teacher.equivalent(teacher.theory))
+    exact: hypothesis and teacher agree on every interpretation
 
     """
 

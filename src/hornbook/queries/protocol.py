@@ -54,12 +54,14 @@ UnknownKind: TypeAlias = Literal["none", "refuted", "undecided"]
 @also_writes(says=str)
 @dataclass(frozen=True)
 class Exact:
-    """Hypothesis and teacher agree on every interpretation."""
+    """A claim that holds of every interpretation, by default that hypothesis and teacher agree."""
+
+    claim: str = "hypothesis and teacher agree on every interpretation"
 
     kind = "exact"
 
     def __str__(self) -> str:
-        return "exact: hypothesis and teacher agree on every interpretation"
+        return f"exact: {self.claim}"
 
 
 @also_writes(says=str)

@@ -10,7 +10,7 @@ from shlex import join
 from typing import Any
 
 from hornbook.deadline import Stopwatch
-from hornbook.extraction import Extraction, explain, learn_theory
+from hornbook.extraction import Extraction, explain, learn_judged_cases, learn_levels, learn_theory
 from hornbook.extraction.learning import Watch
 from hornbook.models import Subject
 from hornbook.queries import Budget, QuerySubject, Settings
@@ -99,7 +99,9 @@ class NewRun:
 def explain_as_set(
     subject: Subject, settings: Mapping[str, Any], watch: Callable[[Candidate], None] | None = None
 ) -> Extraction:
-    """Explain a model by the settings of a run's configuration."""
+    """Explain a model by the settings of a run's configuration: by an explanation, or by its envelope."""
+    if settings.get("learner") == "envelope":
+        return learn_levels(subject, settings["margin"])
     return explain(
         subject,
         form=settings["form"],
@@ -117,6 +119,8 @@ def learn_as_set(
     clock: Stopwatch | None = None,
 ) -> Extraction:
     """Learn a theory about a model by the settings of a run's configuration."""
+    if settings["learner"] == "envelope":
+        return learn_judged_cases(subject)
     own = Settings(
         Budget(settings["max_queries"], None, settings["max_seconds"]),
         settings["learner"],

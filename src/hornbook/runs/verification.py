@@ -221,7 +221,7 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
         new.add_provenance(extraction),
         bound.bound.predictor,
         bound.frame,
-        trace=trace.read_text("utf-8"),
+        trace=trace.read_text("utf-8") if trace.exists() else None,
         prover=None if config.get("proof") is None else bound.bound.prover(),
         source=Path(source),
     )
