@@ -1,7 +1,7 @@
 """Runs benchmarks and writes their figures into docs/benchmarks.md, with machine and date.
 
     python benchmarks/table.py [--print]                    the quick figures, a minute or two
-    python benchmarks/table.py --again learning surrogates  the tables whose commands have one of these words
+    python benchmarks/table.py --again learning changes    the tables whose commands have one of these words
 
 The document marks what a command prints: `<!-- prints: benchmarks/learning.py -->` begins a table, and
 `<!-- end -->` ends it. Seconds are CPU-seconds: on a busy machine they are higher, and the load is written
