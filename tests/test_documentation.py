@@ -26,6 +26,8 @@ from hornbook.cli import main
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md")])
+RECORDS = sorted(DOCS.glob("decisions/*.md"))
+LONGEST_RECORD = 200
 LONG = ("reproduce",)
 FEWER_SAMPLES = {"extract": " --samples 1000", "diff": " --samples 1000"}
 SHOWS_CODE = "; echo $?"
@@ -104,8 +106,20 @@ def test_every_example_runs(example, tmp_path, monkeypatch):
 
 
 def test_menu_lists_every_page_once():
+    """Records of decisions are not in the menu: the page on the architecture leads to them."""
     listed = list(list_pages(tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]))
-    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md"))
+    pages = {*DOCS.rglob("*.md")} - {*RECORDS}
+    assert sorted(listed) == sorted(str(page.relative_to(DOCS)) for page in pages)
+
+
+def test_architecture_leads_to_every_record():
+    linked = set(re.findall(r"\(decisions/([^)]+)\)", (DOCS / "architecture.md").read_text("utf-8")))
+    assert linked == {record.name for record in RECORDS}
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: record.stem)
+def test_records_are_short(record):
+    assert len(record.read_text("utf-8").split()) <= LONGEST_RECORD
 
 
 def list_pages(entry):
@@ -135,12 +149,16 @@ def test_reference_describes_each_name_once():
 
 
 @pytest.mark.parametrize(
-    "page", [DOCS / "algorithms.md", DOCS / "architecture.md"], ids=lambda page: page.name
+    "page",
+    [DOCS / "algorithms.md", DOCS / "architecture.md", ROOT / "CONTRIBUTING.md", *RECORDS],
+    ids=lambda page: page.name,
 )
 def test_paths_that_a_page_names_are_there(page):
-    paths = re.findall(r"`([\w/]+(?:\.py|/))`", page.read_text("utf-8"))
-    assert paths
-    assert [path for path in paths if not (ROOT / "src" / "hornbook" / path).exists()] == []
+    """They begin in the package, or in the project's folder."""
+    paths = re.findall(r"`([\w/.-]+(?:\.py|\.js|/))`", page.read_text("utf-8"))
+    assert paths or page in RECORDS
+    roots = (ROOT / "src" / "hornbook", ROOT / "src" / "hornbook" / "report" / "templates", ROOT)
+    assert [path for path in paths if not any((root / path).exists() for root in roots)] == []
 
 
 def commands(page):
