@@ -58,7 +58,7 @@ def test_rules_accept_what_is_accepted_and_only_intersections_of_it(kind: str) -
     assert extraction.beyond_horn is not None
     assert extraction.beyond_horn.cases == int((decided & ~truth).sum()) > 0
     assert extraction.guarantee.kind == "exact" and extraction.answers == 4 * 3 * 5
-    assert extraction.fidelity.samples.hits == int((decided == truth).sum())
+    assert extraction.fidelity.share.hits == int((decided == truth).sum())
 
 
 def test_a_horn_model_is_learned_exactly() -> None:

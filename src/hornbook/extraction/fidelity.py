@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
 
-UnseenPopulation: TypeAlias = Literal["unseen rows", "test rows"]
-"""Rows that nothing was made from: held out of the table, or given apart from it."""
+UnseenPopulation: TypeAlias = Literal["unseen rows", "test rows", "cases"]
+"""Rows that nothing was made from, held out of the table or given apart from it; or all cases there are."""
 
 Population: TypeAlias = UnseenPopulation | Literal["samples"]
 """The population of a fidelity: rows that nothing was made from, or samples drawn near the others."""
@@ -65,7 +65,8 @@ class Fidelity:
         The share of the rows that the explanation was made from. They say nothing sure about
         others, so it has no interval.
     unseen_population
-        What the unseen rows are called: `test rows` if they were given apart from the table.
+        What the unseen rows are called: `test rows` if they were given apart from the table, `cases` if there
+        are no others.
     commonest
         The commonest class of each population, by the names in `populations` and `used rows`; those
         that are not known are left out.

@@ -109,8 +109,8 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 
     """
     match guarantee:
-        case Exact():
-            return "Explanation and model give the same answer in every possible case."
+        case Exact(claim):
+            return f"Every possible case was looked at: {claim}."
         case Proved():
             return "It was proved, not sampled: explanation and model give the same answer for every input."
         case Pac(epsilon, delta, distribution):
@@ -134,6 +134,7 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 POPULATIONS = {
     "unseen rows": "rows of the table that were held out before anything was made of the others",
     "test rows": "rows that were given apart from the table, and that nothing was made of",
+    "cases": "every case that there is",
     "samples": "fresh samples near the rows of the table, from which they stray on purpose",
 }
 """What the cases are on which fidelity is measured."""
