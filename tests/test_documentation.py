@@ -6,6 +6,7 @@ import pkgutil
 import re
 import runpy
 import shlex
+import shutil
 import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("typer.main.get_command", get_command)
+    for table in page.parent.glob("*.csv"):
+        shutil.copy(table, tmp_path)
     session = {}
     for block in blocks(page):
         where = f"{page.name}, line {block.line}"
