@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, bits, dense
+from hornbook.logic import Batch, bits
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ class Encoding:
         """The number of inputs for a number of variables."""
         return self.channels * variables
 
-    def encode(self, batch: Batch, dtype: DTypeLike = np.float32, order: dense.Order = "C") -> NDArray[Any]:
+    def encode(self, batch: Batch, dtype: DTypeLike = np.float32, order: bits.Order = "C") -> NDArray[Any]:
         """Encode a batch as an array of shape (k, inputs); order `F` is faster."""
         self.refuse_unknown(batch)
         unknown = self.false if self.unknown is None else self.unknown
-        values = dense.Values(self.true, self.false, unknown)
+        values = bits.Values(self.true, self.false, unknown)
         true, false = batch.true, batch.false
         if self.channels == 2:
             true, false = np.concatenate([true, false]), np.concatenate([false, true])
@@ -93,7 +93,7 @@ class Encoding:
             v, dual = batch.vocabulary.paired_rows
             true, false = true.copy(), np.zeros_like(false)
             true[v] |= batch.false[dual]
-        return dense.as_numbers(true, false, values, dtype, order)[: len(batch)]
+        return bits.as_numbers(true, false, values, dtype, order)[: len(batch)]
 
     def refuse_unknown(self, batch: Batch) -> None:
         """Raise for a batch with ? if ? has no number."""
