@@ -9,8 +9,7 @@ from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.logic.batch import Interpretation
-from hornbook.logic.rule import BOTTOM, Bottom, Rule
-from hornbook.logic.vocabulary import Vocabulary, fresh_name
+from hornbook.logic.rule import BOTTOM, Bottom, Rule, Vocabulary, fresh_name
 from hornbook.schema import Forms
 
 

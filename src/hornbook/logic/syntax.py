@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hornbook.errors import HornbookError
-from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule, Vocabulary
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import bits, chaining, formats, minimise, syntax
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools
-from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule, Vocabulary
 
 
 @dataclass(frozen=True, init=False)
