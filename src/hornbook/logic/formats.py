@@ -2,7 +2,8 @@
 
 On a line, `horse & wings -> pegasus` is written. Also read: `∧` and `,` for `&`, `→` for `->`, `true` or
 `⊤` for the empty body, `false` or `⊥` for ⊥, `#` comments, and names in double quotes (JSON strings) for
-anything else."""
+anything else.
+"""
 
 from __future__ import annotations
 
