@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from hornbook.models.answers import AnswerCheck, RemoteModel, ask_anew, note_changed_answers
     from hornbook.models.calls import limit_model_seconds
     from hornbook.models.classes import find_predictor, predict_two_classes
-    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding
+    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
-    from hornbook.models.missing import columns_with_missing
     from hornbook.models.outputs import Floats
     from hornbook.models.predictor import Predictor
     from hornbook.models.row_sampler import RowSampler
@@ -53,9 +52,8 @@ __getattr__ = load_lazily(
         "answers": ["AnswerCheck", "RemoteModel", "ask_anew", "note_changed_answers"],
         "calls": ["limit_model_seconds"],
         "classes": ["find_predictor", "predict_two_classes"],
-        "inputs": ["COMPLETE", "ENCODINGS", "Encoding"],
+        "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
-        "missing": ["columns_with_missing"],
         "outputs": ["Floats"],
         "predictor": ["Predictor"],
         "row_sampler": ["RowSampler"],
