@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits
 from hornbook.queries.literals import Groups, exclusivity_rules
-from hornbook.queries.lrn_star import lrn_star
+from hornbook.queries.lrn_star import lrn_star, quickxplain
 from hornbook.queries.protocol import Counterexample, Exact, Membership
-from hornbook.queries.shrink import quickxplain
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import

@@ -1,4 +1,4 @@
-"""Difficult teachers and classifiers, to test with: whatever they do, a run must end, and say truthfully how."""
+"""Difficult teachers and classifiers, to test with: whatever they do, a run must end, and say how."""
 
 from __future__ import annotations
 
