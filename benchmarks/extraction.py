@@ -26,7 +26,7 @@ from rich.table import Table
 from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
 from hornbook.paper import HARD_PROTOCOL, Task, measure_disagreement, run_lrn_star
 from hornbook.paper.published import NETS, QUERIES, Line7
-from hornbook.parallel import parallel_map
+from hornbook.paper.stages import parallel_map
 from hornbook.queries import MLP, Budget, Membership, Settings, Trace, extract
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset
