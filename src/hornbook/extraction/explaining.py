@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations import Explanation, measure_groups
-from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
+from hornbook.explanations import Explanation
+from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation, measure_groups
 from hornbook.extraction.result import (
     ColumnSummary,
     Difference,
