@@ -6,8 +6,13 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.models.adapters import as_predictor
-    from hornbook.models.answers import AnswerCheck, RemoteModel, ask_anew, note_changed_answers
-    from hornbook.models.calls import limit_model_seconds
+    from hornbook.models.calls import (
+        AnswerCheck,
+        RemoteModel,
+        ask_anew,
+        limit_model_seconds,
+        note_changed_answers,
+    )
     from hornbook.models.classes import find_predictor, predict_two_classes
     from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
@@ -49,8 +54,7 @@ __getattr__ = load_lazily(
     "hornbook.models",
     {
         "adapters": ["as_predictor"],
-        "answers": ["AnswerCheck", "RemoteModel", "ask_anew", "note_changed_answers"],
-        "calls": ["limit_model_seconds"],
+        "calls": ["AnswerCheck", "RemoteModel", "ask_anew", "limit_model_seconds", "note_changed_answers"],
         "classes": ["find_predictor", "predict_two_classes"],
         "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],

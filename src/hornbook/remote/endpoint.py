@@ -19,7 +19,7 @@ from typing import Any
 
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
-from hornbook.models.answers import RemoteModel, is_asked_anew
+from hornbook.models.calls import RemoteModel, is_asked_anew
 from hornbook.models.outputs import Output
 from hornbook.models.predictor import Predictor
 from hornbook.remote import predictor
