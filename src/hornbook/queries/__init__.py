@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         Rows,
         check_share,
     )
-    from hornbook.queries.envelope import Envelope, Levels, World, find_envelope, learn_envelope
+    from hornbook.queries.envelope import Envelope, LevelWorld, World, find_envelope, learn_envelope
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
     from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
     from hornbook.queries.lrn_star import Closed, Shrink, by_groups, meet_query, shrink_by_halves
@@ -93,7 +93,7 @@ __all__ = [
     "Judge",
     "Labelled",
     "Learner",
-    "Levels",
+    "LevelWorld",
     "Literals",
     "Membership",
     "NegativeSampling",
@@ -149,7 +149,7 @@ __getattr__ = load_lazily(
         "binarise": ["Binariser", "binarise_table"],
         "conclusion": ["Conclusion"],
         "distributions": ["DEFAULT_MISSING", "Distribution", "Labelled", "Random", "Rows", "check_share"],
-        "envelope": ["Envelope", "Levels", "World", "find_envelope", "learn_envelope"],
+        "envelope": ["Envelope", "LevelWorld", "World", "find_envelope", "learn_envelope"],
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "literals": ["Groups", "Literals", "check_groups", "exclusivity_rules"],
         "lrn_star": ["Closed", "Shrink", "by_groups", "meet_query", "shrink_by_halves"],

@@ -290,7 +290,7 @@ def _shrink_clause(cases: AcceptedCases, case: Interpretation) -> tuple[frozense
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class LevelWorld:
     """The columns of a classifier whose every value is a level, and its classes, as a world of cases.
 
     A case says a level of each column, or none for an unknown one, and a class, or none. The classifier
@@ -306,7 +306,7 @@ class Levels:
     Examples
     --------
     >>> rows = pd.DataFrame({"job": ["nurse", "boxer"]})
-    >>> levels = Levels.of(rows, "pronoun", ("she", "he"))
+    >>> levels = LevelWorld.of(rows, "pronoun", ("she", "he"))
     >>> levels.world.vocabulary.names
     ('job=boxer', 'job=nurse', 'pronoun=he', 'pronoun=she')
     >>> levels.list_rows()["job"].tolist()
@@ -318,7 +318,7 @@ class Levels:
     target: str
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> Levels:
+    def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> LevelWorld:
         """The values that occur in each column of a frame, and the classes in words."""
         from hornbook.queries.binarise import Binariser
 
