@@ -19,6 +19,7 @@ check: .venv/test.stamp
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/vulture
 	$(TEST_ENVIRONMENT) $(BIN)/python -m pytest -n 2 --dist=worksteal
 
 docs: .venv/docs.stamp

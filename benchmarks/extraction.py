@@ -26,9 +26,8 @@ from rich.table import Table
 from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
 from hornbook.paper import HARD_PROTOCOL, Task, measure_disagreement, run_lrn_star
 from hornbook.paper.published import NETS, QUERIES, Line7
-from hornbook.parallel import parallel_map
-from hornbook.queries import MLP, Budget, Membership, Settings, Shrink, Trace, extract
-from hornbook.queries.shrink import shrink_one_zero
+from hornbook.paper.stages import parallel_map
+from hornbook.queries import MLP, Budget, Membership, Settings, Trace, extract
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset
 
@@ -82,13 +81,12 @@ def paper(
     name: str,
     seed: int,
     *,
-    shrink: Shrink | None = None,
     line_7: Line7 = "printed",
 ) -> Read:
     """LRN* as printed, with smaller counterexamples, or with line 7 decided by heads."""
     start = time.perf_counter()
     rng = np.random.default_rng(seed)
-    found = run_lrn_star(network, task.mixed, SAMPLE, rng, shrink=shrink, line_7=line_7)
+    found = run_lrn_star(network, task.mixed, SAMPLE, rng, line_7=line_7)
     row = Row(
         name,
         len(found.rules),
@@ -170,7 +168,6 @@ def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:
     network = Timed(task.network(NET, seed))
     found = [] if brief else [
         paper(task, network, "LRN*, as in the paper", seed),
-        paper(task, network, "LRN*, counterexamples shrunk", seed, shrink=shrink_one_zero),
         paper(task, network, "LRN* by heads", seed, line_7="heads"),
     ]  # fmt: skip
     network.seconds, start = 0.0, time.process_time()

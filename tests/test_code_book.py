@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.checks import parse_claims, write_condition
-from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.code_book_source import read_code_book
+from hornbook.code_book import EMPTY_BOOK, CodeBook, read_code_book
 from hornbook.conditions import Between, Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import CardLine, DecisionTree, Explanation, ScoreCard, Split

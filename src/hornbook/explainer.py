@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import type_of_target
 
 from hornbook.checks import Claim, ClaimCheck, check
-from hornbook.code_book_source import CodeBookSource
+from hornbook.code_book import CodeBookSource
 from hornbook.deadline import Stopwatch
 from hornbook.diff import ModelDiff, diff
 from hornbook.errors import HornbookError

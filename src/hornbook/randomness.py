@@ -66,7 +66,6 @@ class Purpose(Enum):
     # what users ask for by the command line, and tests
     MODEL_TRAINING = "training of a model"
     NETWORK_TRAINING = "training of a network"
-    RANDOM_THEORY = "random theory"
     TEST_CASES = "test cases"
 
     def key(self, *place: int) -> tuple[int, ...]:

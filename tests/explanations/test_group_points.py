@@ -7,8 +7,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.code_book import EMPTY_BOOK
-from hornbook.code_book_source import read_code_book
+from hornbook.code_book import EMPTY_BOOK, read_code_book
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.explanations import CardLine, RuleSet, ScoreCard
 

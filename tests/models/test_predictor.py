@@ -20,7 +20,7 @@ from onnx import TensorProto, helper
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.models import as_predictor, columns_with_missing, missing
+from hornbook.models import as_predictor, columns_with_missing
 from hornbook.models.predictor import PREDICTOR_BLOCK
 from hornbook.testing import assert_refuses
 
@@ -349,7 +349,7 @@ def test_columns_with_missing_asks_about_several_columns_of_a_wide_table_at_a_ti
     predictor = as_predictor(model)
     assert columns_with_missing(predictor, table) == frozenset("abcefgh")
     assert len(asked) == 1 + 7 * 2 + 1  # score and decision; which row it fails on is not sought
-    monkeypatch.setattr(missing, "MAX_VALUES_ASKED", 2 * 4 * 8)
+    monkeypatch.setattr("hornbook.models.inputs.MAX_VALUES_ASKED", 2 * 4 * 8)
     asked.clear()
     assert columns_with_missing(predictor, table) == frozenset("efgh")  # its neighbours are completed too
     assert max(rows * columns for rows, columns in asked) == 2 * 4 * 8

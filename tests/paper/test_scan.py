@@ -10,8 +10,8 @@ from tiny_reproduction import ONCE
 
 from hornbook.paper import PAPER_PROTOCOL, SCALES, scan_choices
 from hornbook.paper.claims import describe_scan
-from hornbook.paper.protocol import Protocol
 from hornbook.paper.scan import LEVELS, PUBLISHED, SCAN, ScanPlan, measure_distance, name_level
+from hornbook.paper.task import Protocol
 from hornbook.tables import read_table
 
 PLAN = ScanPlan(

@@ -19,7 +19,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 import hornbook as hb
-from hornbook.code_book_source import read_code_book
+from hornbook.code_book import read_code_book
 from hornbook.conditions import Category, Missing, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import ClassifierTeacher, Subject, bind_classifier

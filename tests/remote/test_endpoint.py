@@ -27,7 +27,7 @@ from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models import as_predictor, ask_anew, bind_classifier, load_model
 from hornbook.remote import Endpoint, EndpointSettings
 from hornbook.remote import http as endpoint_http
-from hornbook.remote.answer_cache import AnswerCache, row_key
+from hornbook.remote.endpoint import AnswerCache, row_key
 from hornbook.remote.predictor import find_classes, read_answers
 from hornbook.remote.protocols import CellRows, JsonProtocol, MlflowProtocol, TensorProtocol
 

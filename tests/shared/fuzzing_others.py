@@ -20,8 +20,7 @@ from fuzzing import FileFormat
 
 from hornbook import Explainer
 from hornbook.checks.claim_check import read_claims
-from hornbook.code_book import EMPTY_BOOK
-from hornbook.code_book_source import read_code_book
+from hornbook.code_book import EMPTY_BOOK, read_code_book
 from hornbook.logic import HornTheory
 from hornbook.models import as_predictor, load_model, train_pipeline
 from hornbook.queries import Budget, extract

@@ -12,12 +12,19 @@ from hornbook.explanations import (
     CardLine,
     ConditionRule,
     DecisionTree,
-    GroupFidelity,
     RuleSet,
     ScoreCard,
     Split,
 )
-from hornbook.extraction import ColumnSummary, Difference, Extraction, Fidelity, FrontierPoint, LineStatistics
+from hornbook.extraction import (
+    ColumnSummary,
+    Difference,
+    Extraction,
+    Fidelity,
+    FrontierPoint,
+    GroupFidelity,
+    LineStatistics,
+)
 from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Estimated, HornRules, Pac, exclusivity_rules
 from hornbook.queries.reader import Reader

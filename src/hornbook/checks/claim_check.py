@@ -19,9 +19,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.checks.body_sampler import BodySampler
 from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome, parse_claims
-from hornbook.checks.violations import NEAREST_ROWS, Violation, bring_close
+from hornbook.checks.violations import NEAREST_ROWS, BodySampler, Violation, bring_close
 from hornbook.code_book import CodeBook
 from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError, ModelError

@@ -179,7 +179,7 @@ class DiffReader:
 
     def read_run(self, run: Path, source: str) -> DiffInputs:
         """The model of a run, bound to the run's table, and another one, encoded as that of the run."""
-        from hornbook.code_book_source import read_code_book
+        from hornbook.code_book import read_code_book
         from hornbook.runs import Run, describe_model, encode_model
 
         earlier = Run.load(run)
@@ -218,7 +218,7 @@ class DiffReader:
         return loaded, describe_model(source, loaded)
 
     def _bind(self, table: TargetTable, model: Any) -> Subject:
-        from hornbook.code_book_source import read_code_book
+        from hornbook.code_book import read_code_book
 
         return table.bind(model, {"seed": self.seed}, read_code_book(self.code_book, table.features))
 

@@ -106,7 +106,7 @@ def extract(
       hornbook extract patients.csv --target survives --model model.onnx --why 4 -o run/
 
     """
-    from hornbook.code_book_source import read_code_book
+    from hornbook.code_book import read_code_book
     from hornbook.models import limit_model_seconds, load_model
     from hornbook.reasons import Reasoner
     from hornbook.runs import (

@@ -18,7 +18,7 @@ from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.logic import HornTheory
-    from hornbook.queries import Step, Trace
+    from hornbook.queries import Membership, PerfectTeacher, Step, Trace
 
 
 class Learner(StrEnum):
@@ -55,16 +55,7 @@ def learn_known(
         raise HornbookError(
             f"{learner} learns about models; a known theory is learned by --learner lrn_star or horn1"
         )
-    from hornbook.queries import (
-        Cached,
-        Counted,
-        PerfectTeacher,
-        Trace,
-        by_groups,
-        horn1,
-        lrn_star,
-        shrink_by_halves,
-    )
+    from hornbook.queries import Counted, PerfectTeacher, Trace
     from hornbook.randomness import Purpose, generator
 
     theory = read_theory(Path(source)) if source else _example()
@@ -72,20 +63,8 @@ def learn_known(
     policy = "total" if learner is Learner.HORN1 else counterexamples.value
     teacher = PerfectTeacher(theory, policy, generator(seed, Purpose.TEACHER_COUNTEREXAMPLES))
     counted = Counted(teacher.member)
-    member = Cached(counted)
-    if learner is Learner.HORN1:
-        steps = horn1(theory.vocabulary, member, teacher.equivalent, background=known)
-    else:
-        steps = lrn_star(
-            theory.vocabulary,
-            member,
-            teacher.equivalent,
-            background=known,
-            rhs=by_groups,
-            shrink=shrink_by_halves if shrink else None,
-        )
     trace = Trace()
-    for step in _show_steps(steps, trace):
+    for step in _show_steps(_run_learner(learner, teacher, counted, known, shrink), trace):
         trace.record(step, counted.questions)
     learned = step.hypothesis.minimise()
     result = {
@@ -106,6 +85,19 @@ def learn_known(
     )
     print(f"# {step.answer}")
     print(f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}")
+
+
+def _run_learner(
+    learner: Learner, teacher: PerfectTeacher, member: Membership, known: HornTheory | None, shrink: bool
+) -> Iterator[Step]:
+    """The steps of the learner with this teacher, whose answers are cached."""
+    from hornbook.queries import Cached, by_groups, horn1, lrn_star, shrink_by_halves
+
+    vocabulary, cached = teacher.theory.vocabulary, Cached(member)
+    if learner is Learner.HORN1:
+        return horn1(vocabulary, cached, teacher.equivalent, background=known)
+    shorten = shrink_by_halves if shrink else None
+    return lrn_star(vocabulary, cached, teacher.equivalent, background=known, rhs=by_groups, shrink=shorten)
 
 
 def _read_background(path: Path, target: HornTheory) -> HornTheory:

@@ -136,7 +136,7 @@ def learn(
         raise HornbookError("no rows of a judge are held out; leave out --groups")
     if proof:
         refuse_endpoint_proof(model)
-    from hornbook.code_book_source import read_code_book
+    from hornbook.code_book import read_code_book
     from hornbook.models import limit_model_seconds, load_model
     from hornbook.runs import NewRun, describe_code_book, describe_model, encode_model
     from hornbook.statistics import check_tolerances

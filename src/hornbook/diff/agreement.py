@@ -27,8 +27,7 @@ from hornbook.diff.samples import ModelPair, PairSamples
 from hornbook.proof import ColumnProver, Domain, make
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
-from hornbook.surrogates.regions import fit_regions
-from hornbook.surrogates.rules import Body, LiteralRules, match_body
+from hornbook.surrogates.rules import Body, LiteralRules, fit_regions, match_body
 
 PROOF_SAMPLES = 4_000
 """Samples by which regions are looked for."""

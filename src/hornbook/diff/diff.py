@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hornbook.code_book import CodeBook
-from hornbook.code_book_source import read_code_book
+from hornbook.code_book import CodeBook, read_code_book
 from hornbook.diff.agreement import AgreementProver, prove_agreement
 from hornbook.diff.measures import (
     AgreementFinder,

@@ -27,7 +27,8 @@ from hornbook.conditions import Condition, meet_conditions
 from hornbook.diff.result import FALSE_DISCOVERY_RATE, DiffGroup, DiffLine, DiffRow, ModelSide
 from hornbook.diff.samples import Compared, ModelPair, PairSamples, add_answers
 from hornbook.diff.switches import ClassSwitches
-from hornbook.explanations import Explanation, RuleSet, list_groups
+from hornbook.explanations import Explanation, RuleSet
+from hornbook.extraction import list_groups
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, run_searches
 from hornbook.reasons.change_space import ChangeLimits, ChangeSpace

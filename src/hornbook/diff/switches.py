@@ -28,7 +28,7 @@ from hornbook.diff.samples import PairSamples
 from hornbook.explanations import Explanation, RuleSet
 from hornbook.surrogates import CodedRows, Form, Grid, fit_explanations
 from hornbook.surrogates.grid import Floats, Ints
-from hornbook.surrogates.regions import fit_regions
+from hornbook.surrogates.rules import fit_regions
 from hornbook.surrogates.search import Build, keep_condition, name_rules, round_thresholds
 
 RULE_PRECISIONS, OTHER_PRECISIONS = (0.1, 0.2, 0.3, 0.4, 0.5), (0.2, 0.4)

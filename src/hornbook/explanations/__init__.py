@@ -13,7 +13,6 @@ from hornbook.explanations.explanation import (
     Reason,
     ReasonCode,
 )
-from hornbook.explanations.groups import GroupFidelity, list_groups, measure_groups
 from hornbook.explanations.rules import ConditionRule, RuleSet
 from hornbook.explanations.score_card import ScoreCard
 from hornbook.explanations.tree import DecisionTree, Split
@@ -28,7 +27,6 @@ __all__ = [
     "Decision",
     "DecisionTree",
     "Explanation",
-    "GroupFidelity",
     "Line",
     "PointsCase",
     "PointsGroup",
@@ -38,6 +36,4 @@ __all__ = [
     "ScoreCard",
     "Split",
     "explain_row",
-    "list_groups",
-    "measure_groups",
 ]

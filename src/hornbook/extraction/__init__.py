@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from hornbook.extraction.envelope import learn_judged_cases, learn_levels
 from hornbook.extraction.explaining import explain, list_differences, measure_fidelity, measure_lines
-from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
+from hornbook.extraction.fidelity import (
+    CommonestClass,
+    Fidelity,
+    GroupFidelity,
+    UnseenPopulation,
+    list_groups,
+    measure_groups,
+)
 from hornbook.extraction.given_values import (
     find_column,
     name_values,
@@ -30,6 +37,7 @@ __all__ = [
     "Extraction",
     "Fidelity",
     "FrontierPoint",
+    "GroupFidelity",
     "LineStatistics",
     "UnseenPopulation",
     "describe_learning",
@@ -39,7 +47,9 @@ __all__ = [
     "learn_levels",
     "learn_theory",
     "list_differences",
+    "list_groups",
     "measure_fidelity",
+    "measure_groups",
     "measure_lines",
     "name_values",
     "read_given_row",

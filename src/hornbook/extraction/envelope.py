@@ -14,7 +14,15 @@ from hornbook.extraction.fidelity import CommonestClass, Fidelity
 from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
 from hornbook.logic import Bools
 from hornbook.models import Subject
-from hornbook.queries import Envelope, HornRules, Levels, QuerySubject, World, find_envelope, learn_envelope
+from hornbook.queries import (
+    Envelope,
+    HornRules,
+    LevelWorld,
+    QuerySubject,
+    World,
+    find_envelope,
+    learn_envelope,
+)
 from hornbook.queries.envelope import MAX_CASES
 from hornbook.queries.reader import Reader
 from hornbook.statistics import Share
@@ -53,7 +61,7 @@ def learn_levels(subject: Subject, margin: float = 0.0, max_cases: int = MAX_CAS
     """
     teacher = subject.teacher
     names = [name for name in teacher.frame.columns if name in teacher.columns]
-    levels = Levels.of(subject.frame[names], subject.target, subject.classes)
+    levels = LevelWorld.of(subject.frame[names], subject.target, subject.classes)
     if len(levels.world) > max_cases:
         counts = subject.frame[names].nunique()
         raise HornbookError(

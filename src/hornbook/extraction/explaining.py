@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.explanations import Explanation, measure_groups
-from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation
+from hornbook.explanations import Explanation
+from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation, measure_groups
 from hornbook.extraction.result import (
     ColumnSummary,
     Difference,
@@ -94,15 +94,7 @@ def explain(
     )
     chosen = result.chosen.explanation
     fidelity = labelled.measure(chosen)
-    frontier = tuple(
-        FrontierPoint(
-            point.literals,
-            labelled.measure(point.explanation),
-            point.explanation,
-            tuple(measure_lines(point.explanation, rows, fresh, labelled.fresh_labels)),
-        )
-        for point in result.frontier()
-    )
+    frontier = tuple(_measure_frontier(result, labelled, rows, fresh))
     shown = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
     return Extraction(
         target=subject.target,
@@ -131,6 +123,15 @@ def explain(
             },
         },
     )
+
+
+def _measure_frontier(
+    result: SearchResult, labelled: LabelledPopulations, rows: pd.DataFrame, fresh: pd.DataFrame
+) -> Iterator[FrontierPoint]:
+    """The best explanation of each size, with its fidelity and the statistics of its lines."""
+    for point in result.frontier():
+        lines = tuple(measure_lines(point.explanation, rows, fresh, labelled.fresh_labels))
+        yield FrontierPoint(point.literals, labelled.measure(point.explanation), point.explanation, lines)
 
 
 def _list_notes(subject: Subject, labelled: LabelledPopulations, result: SearchResult) -> Iterator[str]:

@@ -19,9 +19,8 @@ from hornbook.explanations import (
     CompiledExplanation,
     Decision,
     Explanation,
-    GroupFidelity,
 )
-from hornbook.extraction.fidelity import Fidelity
+from hornbook.extraction.fidelity import Fidelity, GroupFidelity
 from hornbook.lazy import load_lazily
 from hornbook.logic import HornTheory
 from hornbook.queries import Conclusion, Estimated, Guarantee

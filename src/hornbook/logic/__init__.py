@@ -2,11 +2,17 @@
 
 from hornbook.logic.batch import Batch, Interpretation
 from hornbook.logic.bits import Bools, Words
-from hornbook.logic.formats import read_rule, rule_object, vocabulary_forms
-from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
-from hornbook.logic.syntax import UNICODE, head_text, quote, rule_text
+from hornbook.logic.formats import (
+    UNICODE,
+    head_text,
+    quote,
+    read_rule,
+    rule_object,
+    rule_text,
+    vocabulary_forms,
+)
+from hornbook.logic.rule import BOTTOM, NEGATION_PREFIX, Bottom, Head, Rule, Vocabulary, fresh_name
 from hornbook.logic.theory import Derivation, HornTheory, random_theory, violation
-from hornbook.logic.vocabulary import NEGATION_PREFIX, Vocabulary, fresh_name
 
 __all__ = [
     "BOTTOM",

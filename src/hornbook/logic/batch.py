@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import bits
-from hornbook.logic.bits import Words
-from hornbook.logic.dense import Order, Values, as_numbers
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic.bits import Order, Values, Words, as_numbers
+from hornbook.logic.rule import Vocabulary
 
 BLOCK = 1 << 14
 """Items handled at a time where a batch is unpacked: it bounds the working space."""

@@ -1,4 +1,12 @@
-"""Horn theories: what they accept, what follows from them, and why."""
+"""Horn theories: what they accept, what follows from them, and why; smaller equivalent sets of rules.
+
+References
+----------
+J.-L. Guigues, V. Duquenne. Familles minimales d'implications informatives résultant d'un
+tableau de données binaires. Mathématiques et Sciences humaines 95, 1986.
+M. Wild. Implicational bases for finite closure systems. 1989.
+
+"""
 
 from __future__ import annotations
 
@@ -9,11 +17,11 @@ from functools import cached_property
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.logic import bits, chaining, formats, minimise, syntax
+from hornbook.logic import bits, chaining, formats
 from hornbook.logic.batch import Batch, Interpretation
-from hornbook.logic.bits import Bools
-from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule
-from hornbook.logic.vocabulary import Vocabulary
+from hornbook.logic.bits import Bools, mask
+from hornbook.logic.chaining import Program, members
+from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule, Vocabulary
 
 
 @dataclass(frozen=True, init=False)
@@ -54,7 +62,7 @@ class HornTheory:
     @classmethod
     def parse(cls, text: str, vocabulary: Vocabulary | None = None) -> HornTheory:
         """Read one rule a line; without a vocabulary, variables come in order of appearance."""
-        return cls(*syntax.parse(text, vocabulary))
+        return cls(*formats.parse(text, vocabulary))
 
     @classmethod
     def background(cls, vocabulary: Vocabulary) -> HornTheory:
@@ -119,11 +127,11 @@ class HornTheory:
 
     def minimise(self) -> HornTheory:
         """An equivalent theory with no redundant rule and no redundant body literal."""
-        return HornTheory(self.vocabulary, minimise.remove_redundancy(self.rules, len(self.vocabulary)))
+        return HornTheory(self.vocabulary, remove_redundancy(self.rules, len(self.vocabulary)))
 
     def canonical(self) -> HornTheory:
         """The Duquenne–Guigues basis: the least number of bodies, each with all its heads."""
-        return HornTheory(self.vocabulary, minimise.canonical_basis(self.rules, len(self.vocabulary)))
+        return HornTheory(self.vocabulary, canonical_basis(self.rules, len(self.vocabulary)))
 
     def explain(self, claim: Rule | str | Iterable[int | str]) -> Derivation | None:
         """How a rule follows from the theory (None if it does not), or all that follows from facts.
@@ -160,7 +168,7 @@ class HornTheory:
 
     def to_text(self) -> str:
         """One rule a line in plain ASCII operators: the format of `.horn` files."""
-        return syntax.print_rules(self.vocabulary, self.rules, syntax.ASCII)
+        return formats.print_rules(self.vocabulary, self.rules, formats.ASCII)
 
     def to_json(self) -> str:
         """The vocabulary and rules as JSON."""
@@ -176,7 +184,7 @@ class HornTheory:
         return chaining.Program.of(self.rules, len(self.vocabulary))
 
     def _rule(self, claim: Rule | str) -> Rule:
-        return syntax.parse_rule(claim, self.vocabulary) if isinstance(claim, str) else claim
+        return formats.parse_rule(claim, self.vocabulary) if isinstance(claim, str) else claim
 
     def _variables(self, facts: Iterable[int | str]) -> frozenset[int]:
         if isinstance(facts, str):
@@ -193,7 +201,7 @@ class HornTheory:
         return len(self.rules)
 
     def __str__(self) -> str:
-        return syntax.print_rules(self.vocabulary, self.rules, syntax.UNICODE).rstrip("\n")
+        return formats.print_rules(self.vocabulary, self.rules, formats.UNICODE).rstrip("\n")
 
 
 @dataclass(frozen=True)
@@ -205,12 +213,12 @@ class Derivation:
     steps: tuple[Rule, ...]
 
     def __str__(self) -> str:
-        given = ", ".join(map(syntax.quote, self.vocabulary.named(self.facts))) or "nothing"
+        given = ", ".join(map(formats.quote, self.vocabulary.named(self.facts))) or "nothing"
         lines = [f"given {given}"]
         for number, rule in enumerate(self.steps, 1):
-            head = syntax.head_text(self.vocabulary, rule.head, syntax.UNICODE)
+            head = formats.head_text(self.vocabulary, rule.head, formats.UNICODE)
             lines.append(
-                f"{number}. {head}, because {syntax.rule_text(self.vocabulary, rule, syntax.UNICODE)}"
+                f"{number}. {head}, because {formats.rule_text(self.vocabulary, rule, formats.UNICODE)}"
             )
         return "\n".join(lines)
 
@@ -260,3 +268,56 @@ def random_theory(
         *chosen, head = rng.permutation(variables)[: rng.integers(shortest, longest + 1) + 1].tolist()
         found.setdefault(Rule(chosen, BOTTOM if rng.random() < bottom else head))
     raise HornbookError(f"there are too few distinct rules over {variables} variables to draw {rules}")
+
+
+def remove_redundancy(rules: Iterable[Rule], width: int) -> list[Rule]:
+    """Left-reduce every body, then drop every rule that the others entail."""
+    kept = [rule for rule in dict.fromkeys(rules) if not rule.is_trivial]
+    program = Program.of(kept, width)
+    reduced = list(dict.fromkeys(_left_reduce(rule, program) for rule in kept))
+    # the longest first, so that of two equivalent rules the shorter stays
+    for rule in sorted(reduced, key=lambda rule: -len(rule.body)):
+        others = [other for other in reduced if other != rule]
+        if _is_entailed(rule.body, rule, Program.of(others, width)):
+            reduced = others
+    return reduced
+
+
+def canonical_basis(rules: Iterable[Rule], width: int) -> list[Rule]:
+    """The Duquenne–Guigues basis: saturate every body under the other rules.
+
+    A body whose closure is inconsistent has ⊥ as its only head.
+    """
+    rules = [rule for rule in rules if not rule.is_trivial]
+    whole = Program.of(rules, width)
+    everything = (1 << width + 1) - 1
+
+    def saturate(program: Program, body: int) -> int:
+        closed = program.close(body)
+        return everything if closed & program.bottom else closed
+
+    bodies = list(dict.fromkeys(mask(rule.body) for rule in rules))
+    implications = {body: saturate(whole, body) for body in bodies}
+    for body in bodies:
+        closed = implications.pop(body)
+        others = Program(implications.items(), width)
+        if (pseudo_closed := saturate(others, body)) != closed:
+            implications[pseudo_closed] = closed
+    return [
+        Rule(members(body), head)
+        for body, closed in sorted(implications.items())
+        for head in ([BOTTOM] if closed == everything else members(closed & ~body))
+    ]
+
+
+def _left_reduce(rule: Rule, program: Program) -> Rule:
+    body = rule.body
+    for v in sorted(rule.body):
+        if _is_entailed(body - {v}, rule, program):
+            body = body - {v}
+    return Rule(body, rule.head)
+
+
+def _is_entailed(body: frozenset[int], rule: Rule, program: Program) -> bool:
+    goal = program.bottom | (0 if rule.head is BOTTOM else 1 << rule.head)
+    return bool(program.close(mask(body)) & goal)

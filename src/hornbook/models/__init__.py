@@ -6,12 +6,16 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.models.adapters import as_predictor
-    from hornbook.models.answers import AnswerCheck, RemoteModel, ask_anew, note_changed_answers
-    from hornbook.models.calls import limit_model_seconds
+    from hornbook.models.calls import (
+        AnswerCheck,
+        RemoteModel,
+        ask_anew,
+        limit_model_seconds,
+        note_changed_answers,
+    )
     from hornbook.models.classes import find_predictor, predict_two_classes
-    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding
+    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
-    from hornbook.models.missing import columns_with_missing
     from hornbook.models.outputs import Floats
     from hornbook.models.predictor import Predictor
     from hornbook.models.row_sampler import RowSampler
@@ -50,12 +54,10 @@ __getattr__ = load_lazily(
     "hornbook.models",
     {
         "adapters": ["as_predictor"],
-        "answers": ["AnswerCheck", "RemoteModel", "ask_anew", "note_changed_answers"],
-        "calls": ["limit_model_seconds"],
+        "calls": ["AnswerCheck", "RemoteModel", "ask_anew", "limit_model_seconds", "note_changed_answers"],
         "classes": ["find_predictor", "predict_two_classes"],
-        "inputs": ["COMPLETE", "ENCODINGS", "Encoding"],
+        "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
-        "missing": ["columns_with_missing"],
         "outputs": ["Floats"],
         "predictor": ["Predictor"],
         "row_sampler": ["RowSampler"],

@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models.adapters import as_predictor
-from hornbook.models.answers import RemoteModel
-from hornbook.models.calls import SCORE_ROUNDING
-from hornbook.models.inputs import read_numbers
+from hornbook.models.calls import SCORE_ROUNDING, RemoteModel
+from hornbook.models.inputs import ROWS_ASKED, read_numbers
 from hornbook.models.loading import load_model
-from hornbook.models.missing import ROWS_ASKED
 from hornbook.models.outputs import decide_for, flatten_column, number_labels, one_hot
 from hornbook.models.predictor import Predictor
 from hornbook.tables import GivenForm

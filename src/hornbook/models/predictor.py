@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.logic import Batch, Bools, Vocabulary, bits, dense
+from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models.calls import (
     SCORE_ROUNDING,
     call_in_time,
@@ -39,7 +39,7 @@ from hornbook.models.outputs import (
     positive_scores,
 )
 
-PREDICTOR_BLOCK = dense.TILE * bits.WORD
+PREDICTOR_BLOCK = bits.TILE * bits.WORD
 """Number of interpretations given to a model at a time: few enough to stay in the cache."""
 
 
@@ -128,7 +128,7 @@ class Predictor:
     inputs: int | None = None
     names: tuple[str, ...] | None = None
     dtype: DTypeLike = np.float32
-    order: dense.Order = "C"
+    order: bits.Order = "C"
     source: Any = None
     decisions: Callable[[Any], Any] | None = None
     classes: tuple[Any, ...] | None = None

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.memory import refuse_beyond_memory
+from hornbook.errors import refuse_beyond_memory
 
 BYTES_A_VALUE = 48
 """What a value of a sample takes in memory, about: itself, what the model is given, and its conditions."""

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from hornbook.code_book import CodeBook
-from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.code_book import CodeBook, CodeBookSource, read_code_book
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
 from hornbook.tables import (

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.models.classes import find_predictor
-from hornbook.models.missing import columns_with_missing
+from hornbook.models.inputs import columns_with_missing
 from hornbook.models.predictor import Predictor
 from hornbook.models.row_sampler import RowSampler
 from hornbook.randomness import Purpose, generator

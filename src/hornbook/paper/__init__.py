@@ -9,19 +9,21 @@ if TYPE_CHECKING:
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
     from hornbook.paper.mixture import Disagreement, Mixture, NearMisses, measure_disagreement
-    from hornbook.paper.protocol import (
+    from hornbook.paper.published import run_lrn_star
+    from hornbook.paper.report import Document, scan_lines, verdict_lines
+    from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
+    from hornbook.paper.settings import SCALES, Scale, TreeBudget
+    from hornbook.paper.task import (
         HALF_PROTOCOL,
         HARD_PROTOCOL,
         PAPER_PROTOCOL,
         PROTOCOLS,
         Protocol,
         Recipe,
+        Task,
+        draw_training_set,
+        target_theory,
     )
-    from hornbook.paper.published import run_lrn_star
-    from hornbook.paper.report import Document, scan_lines, verdict_lines
-    from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
-    from hornbook.paper.settings import SCALES, Scale, TreeBudget
-    from hornbook.paper.task import Task, draw_training_set, target_theory
 
 __all__ = [
     "HALF_PROTOCOL",
@@ -63,11 +65,20 @@ __getattr__ = load_lazily(
         "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],
         "mixture": ["Disagreement", "Mixture", "NearMisses", "measure_disagreement"],
-        "protocol": ["HALF_PROTOCOL", "HARD_PROTOCOL", "PAPER_PROTOCOL", "PROTOCOLS", "Protocol", "Recipe"],
         "published": ["run_lrn_star"],
         "report": ["Document", "scan_lines", "verdict_lines"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale", "TreeBudget"],
-        "task": ["Task", "draw_training_set", "target_theory"],
+        "task": [
+            "HALF_PROTOCOL",
+            "HARD_PROTOCOL",
+            "PAPER_PROTOCOL",
+            "PROTOCOLS",
+            "Protocol",
+            "Recipe",
+            "Task",
+            "draw_training_set",
+            "target_theory",
+        ],
     },
 )

@@ -16,13 +16,12 @@ import numpy as np
 import hornbook
 from hornbook.errors import HornbookError
 from hornbook.paper import published
-from hornbook.paper.protocol import PAPER_PROTOCOL, PROTOCOLS, Protocol
 from hornbook.paper.repetition import Repetition, run_repetitions
 from hornbook.paper.report import scan_to_html, scan_to_markdown, to_html, to_markdown
 from hornbook.paper.scan import ScanPlan, run_scan
 from hornbook.paper.settings import READERS, Scale, open_choices
 from hornbook.paper.stages import Stage, StageRunner, write_json
-from hornbook.paper.task import Task
+from hornbook.paper.task import PAPER_PROTOCOL, PROTOCOLS, Protocol, Task
 from hornbook.storage import read_json, write_file
 from hornbook.tables import Table
 

@@ -23,8 +23,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory
 from hornbook.paper import published
 from hornbook.paper.mixture import Mixture, measure_disagreement
-from hornbook.paper.protocol import Protocol, Recipe
-from hornbook.paper.task import draw_training_set
+from hornbook.paper.task import Protocol, Recipe, draw_training_set
 from hornbook.queries import MLP, Examples, Net, Random, Violations, split_examples, train
 from hornbook.randomness import Purpose, generator
 

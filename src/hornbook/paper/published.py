@@ -23,7 +23,6 @@ from hornbook.queries import (
     Membership,
     NegativeSampling,
     Net,
-    Shrink,
     Unknown,
     lrn_star,
     meet_query,
@@ -91,7 +90,6 @@ def run_lrn_star(
     rng: np.random.Generator,
     *,
     queries: int = QUERIES,
-    shrink: Shrink | None = None,
     line_7: Line7 = "printed",
     close: bool = True,
 ) -> LrnStarResult:
@@ -107,8 +105,6 @@ def run_lrn_star(
         Each equivalence query is simulated on `size` fresh interpretations of the distribution.
     queries
         The limit on equivalence queries.
-    shrink
-        How counterexamples are minimised; the paper does not minimise them.
     line_7
         How line 7 decides whether a meet replaces an antecedent, see `LINE_7`.
     close
@@ -145,7 +141,6 @@ def run_lrn_star(
         background=background,
         closed=closed[line_7],
         close=close,
-        shrink=shrink,
         strict=False,
     )
     assert isinstance(last.answer, Unknown)

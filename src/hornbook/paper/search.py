@@ -26,7 +26,7 @@ import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.models import Floats
-from hornbook.parallel import parallel_map
+from hornbook.paper.stages import parallel_map
 from hornbook.queries import MLP, Examples, Net, Training, accuracy_by_kind, assign_parts, train
 from hornbook.queries.network import (
     Bools,
@@ -322,7 +322,7 @@ def score_nets(
     device
         `cpu`, or `cuda` for a GPU.
     n_jobs
-        Number of processes on a CPU, by default one per core; see `hornbook.parallel.parallel_map`.
+        Number of processes on a CPU, by default one per core; see `hornbook.paper.stages.parallel_map`.
         The result does not depend on it.
 
     """

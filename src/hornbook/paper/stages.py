@@ -1,4 +1,4 @@
-"""Resumable stages of a run, each with its folder and manifest, and progress on the terminal."""
+"""Resumable stages of a run, each with its folder and manifest, progress on the terminal, and workers."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
+from threading import Thread
 from typing import Any, TypeVar
 
 import joblib
@@ -20,10 +22,68 @@ import joblib
 import hornbook
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
-from hornbook.parallel import parallel_map
 from hornbook.storage import read_json, write_errors, write_file
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+WATCH_INTERVAL = 0.5
+"""Seconds between a worker's looks at its parent."""
+
+
+def parallel_map(
+    function: Callable[[Item], Result], items: Iterable[Item], n_jobs: int | None = None
+) -> Generator[Result]:
+    """Yield `function(item)` for each item, in order, as soon as results are known.
+
+    Parameters
+    ----------
+    function
+        The function. It is pickled with its bound arguments, such as the model in `partial(judge, model)`.
+    items
+        The arguments.
+    n_jobs
+        The number of processes; -1 is one per core. None is one process, or the workers of
+        `joblib.parallel_config`, whose Ray backend gives all results at the end.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> list(parallel_map(partial(pow, 2), [1, 2, 3, 4]))
+    [2, 4, 8, 16]
+
+    """
+    from joblib import Parallel, delayed
+    from joblib.parallel import get_active_backend
+
+    streams = get_active_backend()[0].supports_return_generator
+    parallel = Parallel(n_jobs, return_as="generator" if streams else "list")
+    try:
+        yield from parallel(delayed(_work)(function, item, os.getpid()) for item in items)
+    except BrokenProcessPool as loss:
+        raise HornbookError(
+            "a worker process was killed; run the same again, which goes on with what is saved, and if "
+            "memory is short with fewer workers"
+        ) from loss
+
+
+def _work(function: Callable[[Item], Result], item: Item, parent: int) -> Result:
+    """Apply the function, in a worker that ends with its parent."""
+    if os.getppid() == parent:
+        _end_with(parent)
+    return function(item)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """End this process within a second of its parent, however that ends: a killed one tells nobody."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(WATCH_INTERVAL)
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
 
 
 def show_progress(items: Iterable[Item], total: int, title: str) -> Iterator[Item]:

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from hornbook.deadline import Deadline
+from hornbook.errors import available_memory
 from hornbook.logic import Bools
-from hornbook.memory import available_memory
 from hornbook.proof.forest import Forest
 from hornbook.proof.leaves import Leaves
 from hornbook.proof.network import Vector

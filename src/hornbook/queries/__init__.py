@@ -17,10 +17,10 @@ if TYPE_CHECKING:
         Rows,
         check_share,
     )
-    from hornbook.queries.envelope import Envelope, Levels, World, find_envelope, learn_envelope
+    from hornbook.queries.envelope import Envelope, LevelWorld, World, find_envelope, learn_envelope
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
     from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
-    from hornbook.queries.lrn_star import Closed, by_groups, meet_query
+    from hornbook.queries.lrn_star import Closed, Shrink, by_groups, meet_query, shrink_by_halves
     from hornbook.queries.membership import Cached, Classifier, Counted, GroupPropagation, Judge
     from hornbook.queries.network import MLP, Net, Training
     from hornbook.queries.oracles import NegativeSampling, PerfectTeacher, Sampling
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
         measure_rules,
     )
     from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
-    from hornbook.queries.shrink import Shrink, shrink_by_halves
     from hornbook.queries.subject import QuerySubject
     from hornbook.queries.teacher import BoundModel, judge_of_table
     from hornbook.queries.trace import Trace
@@ -94,7 +93,7 @@ __all__ = [
     "Judge",
     "Labelled",
     "Learner",
-    "Levels",
+    "LevelWorld",
     "Literals",
     "Membership",
     "NegativeSampling",
@@ -150,10 +149,10 @@ __getattr__ = load_lazily(
         "binarise": ["Binariser", "binarise_table"],
         "conclusion": ["Conclusion"],
         "distributions": ["DEFAULT_MISSING", "Distribution", "Labelled", "Random", "Rows", "check_share"],
-        "envelope": ["Envelope", "Levels", "World", "find_envelope", "learn_envelope"],
+        "envelope": ["Envelope", "LevelWorld", "World", "find_envelope", "learn_envelope"],
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "literals": ["Groups", "Literals", "check_groups", "exclusivity_rules"],
-        "lrn_star": ["Closed", "by_groups", "meet_query"],
+        "lrn_star": ["Closed", "Shrink", "by_groups", "meet_query", "shrink_by_halves"],
         "membership": ["Cached", "Classifier", "Counted", "GroupPropagation", "Judge"],
         "network": ["MLP", "Net", "Training"],
         "oracles": ["NegativeSampling", "PerfectTeacher", "Sampling"],
@@ -183,7 +182,6 @@ __getattr__ = load_lazily(
             "measure_rules",
         ],
         "run": ["INTERRUPTED", "MODEL_FAILED", "extract"],
-        "shrink": ["Shrink", "shrink_by_halves"],
         "subject": ["QuerySubject"],
         "teacher": ["BoundModel", "judge_of_table"],
         "trace": ["Trace"],

@@ -28,9 +28,8 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits
 from hornbook.queries.literals import Groups, exclusivity_rules
-from hornbook.queries.lrn_star import lrn_star
+from hornbook.queries.lrn_star import lrn_star, quickxplain
 from hornbook.queries.protocol import Counterexample, Exact, Membership
-from hornbook.queries.shrink import quickxplain
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import
@@ -291,7 +290,7 @@ def _shrink_clause(cases: AcceptedCases, case: Interpretation) -> tuple[frozense
 
 
 @dataclass(frozen=True, eq=False)
-class Levels:
+class LevelWorld:
     """The columns of a classifier whose every value is a level, and its classes, as a world of cases.
 
     A case says a level of each column, or none for an unknown one, and a class, or none. The classifier
@@ -307,7 +306,7 @@ class Levels:
     Examples
     --------
     >>> rows = pd.DataFrame({"job": ["nurse", "boxer"]})
-    >>> levels = Levels.of(rows, "pronoun", ("she", "he"))
+    >>> levels = LevelWorld.of(rows, "pronoun", ("she", "he"))
     >>> levels.world.vocabulary.names
     ('job=boxer', 'job=nurse', 'pronoun=he', 'pronoun=she')
     >>> levels.list_rows()["job"].tolist()
@@ -319,7 +318,7 @@ class Levels:
     target: str
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> Levels:
+    def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> LevelWorld:
         """The values that occur in each column of a frame, and the classes in words."""
         from hornbook.queries.binarise import Binariser
 

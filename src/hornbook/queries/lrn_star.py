@@ -15,12 +15,13 @@ References
 ----------
 C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpretations. NLDL 2022.
 M. Frazier, L. Pitt. Learning from entailment: an application to propositional Horn sentences. ICML 1993.
+U. Junker. QuickXplain: preferred explanations and relaxations for over-constrained problems. AAAI 2004.
 
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from hornbook.logic import BOTTOM, Head, HornTheory, Interpretation, Rule, Vocabulary, quote
@@ -32,7 +33,54 @@ from hornbook.queries.protocol import (
     Step,
     rejected,
 )
-from hornbook.queries.shrink import Shrink
+
+Variables = frozenset[int]
+
+
+class Shrink(Protocol):
+    """Turns a rejected (P, N) into a rejected (P', N') with P' ⊆ P, N' ⊆ N and at most one zero."""
+
+    def __call__(
+        self, member: Membership, vocabulary: Vocabulary, P: Variables, N: Variables, /
+    ) -> tuple[Variables, Variables]: ...
+
+
+def shrink_by_halves(
+    member: Membership, vocabulary: Vocabulary, P: Variables, N: Variables
+) -> tuple[Variables, Variables]:
+    """Find one head by halving N, then a minimal body; for Horn teachers."""
+    rest: Sequence[int] = sorted(N)
+    if rejected(member, vocabulary, [(P, ())])[0]:
+        rest = ()
+    while len(rest) > 1:
+        half = rest[: len(rest) // 2]
+        rest = half if rejected(member, vocabulary, [(P, half)])[0] else rest[len(rest) // 2 :]
+    zero = frozenset(rest)
+    return quickxplain(lambda body: bool(rejected(member, vocabulary, [(body, zero)])[0]), P), zero
+
+
+def quickxplain(holds: Callable[[Variables], bool], items: Variables) -> Variables:
+    """A minimal subset of `items` that holds, for a monotone property that `items` has.
+
+    Examples
+    --------
+    >>> sorted(quickxplain(lambda chosen: {3, 7} <= chosen, frozenset(range(10))))
+    [3, 7]
+
+    """
+
+    def explain(base: Variables, rest: Sequence[int], base_grew: bool) -> Variables:
+        """A minimal part of `rest` that holds together with `base`."""
+        if base_grew and holds(base):
+            return frozenset()
+        if len(rest) == 1:
+            return frozenset(rest)
+        left, right = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        from_right = explain(base.union(left), right, True)
+        from_left = explain(base | from_right, left, bool(from_right))
+        return from_left | from_right
+
+    return explain(frozenset(), sorted(items), True) if items else items
 
 
 class Rhs(Protocol):
@@ -113,7 +161,7 @@ def lrn_star(
     background
         Rules known to hold: the first hypothesis, and part of every later one.
     rhs
-        How the heads of an antecedent are found, see `hornbook.queries.lrn_star`.
+        How the heads of an antecedent are found: `one_by_one` or `by_groups`.
     closed
         How line 7 tests a meet. None: it replaces an antecedent if it has a head, sought among what
         the antecedent and its heads leave out of it. Every question then has at most one zero, so that
@@ -123,7 +171,7 @@ def lrn_star(
         Whether a counterexample is closed under the hypothesis before it meets S; the paper does
         not print this step.
     shrink
-        How a counterexample is made smaller before use, see `hornbook.queries.shrink`.
+        How a counterexample is made smaller before use; see `Shrink`.
     strict
         Refuse a teacher whose answers fit no Horn theory. If not, every counterexample is taken
         for a negative one, as in the paper, and it is for the caller to end the run.

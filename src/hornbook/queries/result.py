@@ -110,21 +110,9 @@ def _count_outcomes(theory: HornTheory, batch: Batch, rejected: Bools) -> NDArra
     return counts
 
 
-MAX_WITNESSES = 5
-"""Maximum number of witnesses of each kind."""
-
-
-@dataclass(frozen=True)
-class Witness:
-    """A partial interpretation and a completion of it that the teacher answers differently."""
-
-    partial: Interpretation
-    completion: Interpretation
-
-
 @dataclass(frozen=True)
 class CoherenceReport:
-    """The measured rates at which a teacher contradicts itself, with witnesses.
+    """The measured rates at which a teacher contradicts itself.
 
     A formula rejects a partial interpretation exactly when it rejects every completion of it. The
     answers of a network about ? need not come from any formula.
@@ -136,8 +124,6 @@ class CoherenceReport:
 
     rejected: Share
     accepted: Share
-    rejected_witnesses: tuple[Witness, ...]
-    accepted_witnesses: tuple[Witness, ...]
     completions: int
     distribution: str
 
@@ -200,39 +186,27 @@ def measure_coherence(
         raise HornbookError(f"coherence is about completions: at least one is tried; got {completions}")
     table = CompletionTable(distribution.vocabulary, rng, groups=groups)
     counts = np.zeros((2, 2), np.intp)  # by the answer to the partial one, and whether it is contradicted
-    witnesses: tuple[list[Witness], list[Witness]] = ([], [])
     for start in range(0, size, COMPLETIONS_BLOCK):
         batch = distribution.draw(min(COMPLETIONS_BLOCK, size - start), rng)
         batch = batch[table.prepare(batch).any]
-        answers, contradicted, numbers = _contradictions(member, table, batch, completions)
+        answers, contradicted = _contradictions(member, table, batch, completions)
         np.add.at(counts, (answers.astype(np.intp), contradicted.astype(np.intp)), 1)
-        for answer in (False, True):
-            room = MAX_WITNESSES - len(witnesses[answer])
-            items = np.flatnonzero(contradicted & (answers == answer))[:room]
-            filled = table.prepare(batch[items]).complete(np.arange(len(items)), numbers[items])
-            witnesses[answer].extend(map(Witness, batch[items], filled))
     rejected, accepted = (Share.of(row[1], row.sum()) for row in counts)
-    return CoherenceReport(
-        rejected, accepted, tuple(witnesses[0]), tuple(witnesses[1]), completions, distribution.describe()
-    )
+    return CoherenceReport(rejected, accepted, completions, distribution.describe())
 
 
 def _contradictions(
     member: Membership, table: CompletionTable, batch: Batch, completions: int
-) -> tuple[Bools, Bools, NDArray[np.intp]]:
-    """The answers, whether completions contradict them, and the number of one that does; each (items,)."""
+) -> tuple[Bools, Bools]:
+    """The answers, and whether completions contradict them; each (items,)."""
     answers = member(batch)
     cells = table.prepare(batch)
     accepted = np.zeros(len(batch), np.bool_)
-    numbers = np.zeros(len(batch), np.intp)
     for first in range(0, completions, MAX_ROUND):
         tried = np.arange(first, min(first + MAX_ROUND, completions))
-        found = member(cells.complete(*cross_indices(np.arange(len(batch)), tried))).reshape(
-            len(batch), len(tried)
-        )
-        numbers = np.where(~accepted & found.any(axis=1), first + found.argmax(axis=1), numbers)
-        accepted |= found.any(axis=1)
-    return answers, accepted != answers, numbers
+        answered = member(cells.complete(*cross_indices(np.arange(len(batch)), tried)))
+        accepted |= answered.reshape(len(batch), len(tried)).any(axis=1)
+    return answers, accepted != answers
 
 
 ORACLE_SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25}

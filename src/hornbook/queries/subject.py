@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from hornbook.code_book import CodeBook
-from hornbook.code_book_source import CodeBookSource, read_code_book
+from hornbook.code_book import CodeBook, CodeBookSource, read_code_book
 from hornbook.logic import Vocabulary
 from hornbook.models import predict_two_classes
 from hornbook.queries.column_models import fit_binariser

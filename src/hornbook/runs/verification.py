@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from hornbook.code_book_source import read_code_book
+from hornbook.code_book import read_code_book
 from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import Extraction

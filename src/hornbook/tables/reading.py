@@ -18,8 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.errors import HornbookError
-from hornbook.memory import refuse_beyond_memory
+from hornbook.errors import HornbookError, refuse_beyond_memory
 from hornbook.randomness import Purpose, generator
 from hornbook.tables.frames import check_names, refuse_infinity
 from hornbook.tables.sources import (

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.testing.classifiers import FAULTS, FaultyClassifier
     from hornbook.testing.predictors import PREDICTOR_CHECKS, assert_refuses
     from hornbook.testing.strategies import (
         batches,
@@ -16,7 +15,17 @@ if TYPE_CHECKING:
         rules,
         theories,
     )
-    from hornbook.testing.teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
+    from hornbook.testing.teachers import (
+        FAULTS,
+        Coin,
+        Constant,
+        Failing,
+        FaultyClassifier,
+        Mistaken,
+        Network,
+        Noisy,
+        Slow,
+    )
 
 __all__ = [
     "FAULTS",
@@ -42,7 +51,6 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.testing",
     {
-        "classifiers": ["FAULTS", "FaultyClassifier"],
         "predictors": ["PREDICTOR_CHECKS", "assert_refuses"],
         "strategies": [
             "batches",
@@ -53,7 +61,17 @@ __getattr__ = load_lazily(
             "rules",
             "theories",
         ],
-        "teachers": ["Coin", "Constant", "Failing", "Mistaken", "Network", "Noisy", "Slow"],
+        "teachers": [
+            "FAULTS",
+            "Coin",
+            "Constant",
+            "Failing",
+            "FaultyClassifier",
+            "Mistaken",
+            "Network",
+            "Noisy",
+            "Slow",
+        ],
     },
 )
 """Strategies need Hypothesis."""

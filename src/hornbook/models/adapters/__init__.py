@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.errors import HornbookError
-from hornbook.models.answers import RemoteModel
+from hornbook.models.calls import RemoteModel
 from hornbook.models.inputs import Encoding
 from hornbook.models.loading import load_model, name_model_source
 from hornbook.models.outputs import Output, positive_column

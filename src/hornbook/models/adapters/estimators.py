@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models.inputs import COMPLETE, ENCODINGS, list_trained_columns
-from hornbook.models.missing import takes_missing
+from hornbook.models.inputs import COMPLETE, ENCODINGS, list_trained_columns, takes_missing
 from hornbook.models.outputs import (
     Output,
     class_column,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary, bits
-from hornbook.logic.dense import Values, as_numbers
+from hornbook.logic.bits import Values, as_numbers
 
 DTYPES = ["f2", "f4", "f8", "i1", "i8"]
 

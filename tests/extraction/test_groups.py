@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.conditions import Threshold
-from hornbook.explanations import DecisionTree, Split, list_groups, measure_groups
+from hornbook.explanations import DecisionTree, Split
+from hornbook.extraction import list_groups, measure_groups
 
 columns = st.one_of(
     st.lists(

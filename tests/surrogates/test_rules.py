@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from laws import draw_examples
 
 from hornbook.surrogates import Grid
-from hornbook.surrogates.regions import RegionSearch, fit_regions
+from hornbook.surrogates.rules import RegionSearch, fit_regions
 
 
 def draw_samples(seed, size=400):

@@ -20,7 +20,7 @@ import pytest
 from parallel_work import die, fail, judge
 
 from hornbook.errors import HornbookError
-from hornbook.parallel import parallel_map
+from hornbook.paper.stages import parallel_map
 
 
 def obeys_the_laws(n_jobs: int | None) -> None:
@@ -67,7 +67,7 @@ def test_parallel_map_a_lost_worker_is_told() -> None:
 
 KILLED = """
 from parallel_work import wait_with_pid
-from hornbook.parallel import parallel_map
+from hornbook.paper.stages import parallel_map
 list(parallel_map(wait_with_pid, [{folder!r}] * 2, n_jobs=2))
 """
 
