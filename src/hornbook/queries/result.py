@@ -19,7 +19,6 @@ from hornbook.logic import (
     HornTheory,
     Interpretation,
     Rule,
-    Vocabulary,
     Words,
     bits,
 )
@@ -304,16 +303,14 @@ def run_identity(
         "distribution": distribution.settings(),
         "vocabulary": _digest(to_json(vocabulary, ())),
         "background": _digest(to_json(vocabulary, background or ())),
-        "heads": None if heads is None else [_head_name(vocabulary, head) for head in heads],
+        "heads": None
+        if heads is None
+        else [None if isinstance(head, Bottom) else vocabulary.name(head) for head in heads],
     }
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _head_name(vocabulary: Vocabulary, head: Head) -> str | None:
-    return None if isinstance(head, Bottom) else vocabulary.name(head)
 
 
 @dataclass(frozen=True)

@@ -94,18 +94,14 @@ def read_trace(path: Path) -> tuple[dict[str, Any], list[Entry]]:
             _, chain = _chain_lines([entry], chain)
         except (HornbookError, AttributeError, LookupError, TypeError):
             raise _not_a_trace(path, number + 1) from None
-        if stated != chain or not (_is_entry(entry, number) if number else _has_settings(entry)):
+        if number:
+            is_sound = entry.get("query") == number and type(entry.get("membership_queries")) is int
+        else:
+            is_sound = isinstance(entry.get("settings"), dict)
+        if stated != chain or not is_sound:
             raise _not_a_trace(path, number + 1)
         entries.append(entry)
     return (entries[0]["settings"] if entries else {}), entries[1:]
-
-
-def _has_settings(entry: Entry) -> bool:
-    return isinstance(entry.get("settings"), dict)
-
-
-def _is_entry(entry: Entry, number: int) -> bool:
-    return entry.get("query") == number and type(entry.get("membership_queries")) is int
 
 
 def _resumable_entries(path: Path, settings: Mapping[str, Any]) -> list[Entry]:
@@ -137,15 +133,11 @@ def _times_path(path: Path) -> Path:
 def _read_seconds(path: Path, queries: int) -> float:
     """The seconds that a run had spent after so many queries; none where they are not known."""
     try:
-        times = dict(map(_split_time, _times_path(path).read_text("utf-8").splitlines()))
+        pairs = map(str.split, _times_path(path).read_text("utf-8").splitlines())
+        times = {int(query): float(seconds) for query, seconds in pairs}
     except (OSError, ValueError):
         return 0.0
     return times.get(queries, 0.0)
-
-
-def _split_time(line: str) -> tuple[int, float]:
-    query, seconds = line.split()
-    return int(query), float(seconds)
 
 
 def step_object(step: Step) -> Entry:

@@ -9,7 +9,7 @@ from typing import Any
 
 from hornbook.code_book import ColumnWords
 from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint
-from hornbook.logic import Bottom, HornTheory, Rule, Vocabulary
+from hornbook.logic import Bottom, HornTheory, Vocabulary
 from hornbook.queries import Groups, exclusivity_rules
 from hornbook.schema import write_object
 
@@ -145,7 +145,10 @@ def explore_theory(
         "width": len(vocabulary),
         "duals": list(vocabulary.duals),
         "words": describe,
-        "rules": [_rule_object(rule) for rule in (*always, *rules)],
+        "rules": [
+            {"body": sorted(rule.body), "head": -1 if isinstance(rule.head, Bottom) else rule.head}
+            for rule in (*always, *rules)
+        ],
         "known": len(always),
         "groups": [list(group) for group in groups],
         "askable": askable,
@@ -184,10 +187,6 @@ def _used_literals(rules: HornTheory) -> Iterator[int]:
         yield from rule.body
         if not isinstance(rule.head, Bottom):
             yield rule.head
-
-
-def _rule_object(rule: Rule) -> dict[str, Any]:
-    return {"body": sorted(rule.body), "head": -1 if isinstance(rule.head, Bottom) else rule.head}
 
 
 def _case_facts(vocabulary: Vocabulary, facts: list[int], row: Mapping[str, Any]) -> dict[str, list[int]]:

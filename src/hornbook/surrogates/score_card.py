@@ -205,7 +205,11 @@ class LineFit:
         loss = self.loss()
         tried: set[Body] = set()
         for _ in range(EXCHANGES):
-            removable = [number for number in range(len(self.bodies)) if self._is_last(number)]
+            removable = [  # lines that no other line is below
+                number
+                for number, body in enumerate(self.bodies)
+                if not any(is_below(other, body) for other in self.bodies)
+            ]
             strengths = {
                 number: self._strength(number) for number in removable if self.bodies[number] not in tried
             }
@@ -224,10 +228,6 @@ class LineFit:
             if other.loss() < loss - 1e-6:
                 loss = other.loss()
                 self.__dict__.update(other.__dict__)
-
-    def _is_last(self, number: int) -> bool:
-        """Whether no other line is below a line."""
-        return not any(is_below(other, self.bodies[number]) for other in self.bodies)
 
     def _strength(self, number: int) -> float:
         """About what leaving a line out costs."""
