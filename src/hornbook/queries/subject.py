@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from hornbook.code_book import CodeBook, CodeBookSource, read_code_book
 from hornbook.logic import Vocabulary
 from hornbook.models import predict_two_classes
-from hornbook.queries.column_models import fit_binariser
 from hornbook.queries.distributions import Random
-from hornbook.queries.reader import Reader, is_binary, to_frame
+from hornbook.queries.reader import Reader, fit_binariser, is_binary, to_frame
 from hornbook.queries.teacher import BoundModel
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import (

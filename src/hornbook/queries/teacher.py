@@ -13,12 +13,11 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
 from hornbook.models import ClassifierTeacher, Floats, Predictor, bind_classifier
 from hornbook.proof import PROOF_SECONDS, Prover
-from hornbook.queries.column_models import reads_columns, wrap_column_model
 from hornbook.queries.completions import Completions, LabelOracle
 from hornbook.queries.distributions import Distribution, Labelled, Rows
 from hornbook.queries.literals import Groups, exclusivity_rules
 from hornbook.queries.membership import Classifier, GroupPropagation, Judge
-from hornbook.queries.reader import Reader
+from hornbook.queries.reader import Reader, reads_columns, wrap_column_model
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import Table
 
