@@ -11,7 +11,7 @@ from sample_reports import make_extraction, make_tree
 
 from hornbook.extraction import Fidelity, FrontierPoint
 from hornbook.report import Chart, Dot, Series, frontier_chart, to_html, to_svg
-from hornbook.report.charts import HEIGHT, WIDTH, decade_ticks, even_ticks
+from hornbook.report.drawings import HEIGHT, WIDTH, decade_ticks, even_ticks
 from hornbook.statistics import Share
 
 finite = st.floats(-1e9, 1e9, allow_subnormal=False)

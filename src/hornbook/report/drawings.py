@@ -1,18 +1,21 @@
-"""A tree as a picture: boxes, and ways as wide as the rows that take them are many."""
+"""The pictures of a report as SVG: charts, and a tree as boxes, its ways as wide as the rows are many."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
+from typing import Literal, TypeAlias
 
 from markupsafe import Markup, escape
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import Box, Explanation
-from hornbook.extraction import Extraction, LineStatistics
-from hornbook.report.charts import N_COLOURS
+from hornbook.extraction import Extraction, FrontierPoint, LineStatistics
 from hornbook.report.content import count_things
+
+Style: TypeAlias = Literal["line", "steps", "dots"]
 
 BOX_WIDTH, GAP_X, GAP_Y = 176, 54, 30
 LINE_HEIGHT, PADDING = 17, 9
@@ -23,6 +26,258 @@ MAX_LETTERS, MAX_LINES = 24, 4
 
 THINNEST, THICKEST = 1.5, 8.0
 """Widths of the ways that no row and that every row takes."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A point of a chart, with the ends of its confidence interval if it has one."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """A named series of dots, in the order of x."""
+
+    name: str
+    dots: tuple[Dot, ...]
+    style: Style = "line"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """Series on common axes.
+
+    Parameters
+    ----------
+    title
+        What the chart shows, as a sentence; screen readers read it instead of the picture.
+    x, y
+        The labels of the axes.
+    series
+        The plotted series.
+    percent
+        Whether y is a share, shown in percent.
+    logarithmic
+        Whether x is on a logarithmic scale; it must then be positive.
+
+    """
+
+    title: str
+    x: str
+    y: str
+    series: tuple[Series, ...]
+    percent: bool = False
+    logarithmic: bool = False
+
+
+def frontier_chart(frontier: Iterable[FrontierPoint]) -> Chart:
+    """Chart fidelity against size, on each population.
+
+    Examples
+    --------
+    >>> from hornbook.extraction import Fidelity
+    >>> from hornbook.statistics import Share
+    >>> points = [FrontierPoint(n, Fidelity(Share.of(90 + n, 100), Share.of(40 + n, 50))) for n in (1, 2)]
+    >>> for series in frontier_chart(points).series:
+    ...     print(series.name, [(dot.x, dot.y) for dot in series.dots])
+    unseen rows [(1, 0.82), (2, 0.84)]
+    samples [(1, 0.91), (2, 0.92)]
+
+    """
+    dots: dict[str, list[Dot]] = {}
+    for point in sorted(frontier, key=lambda point: point.literals):
+        for population, share in point.fidelity.populations.items():
+            if share.size:
+                dot = Dot(point.literals, share.estimate, share.low, share.high)
+                dots.setdefault(population, []).append(dot)
+    title = "How often explanation and model say the same, for explanations of growing size"
+    series = tuple(Series(name, tuple(each)) for name, each in dots.items())
+    return Chart(title, "conditions to read", "fidelity", series, percent=True)
+
+
+WIDTH, HEIGHT = 500, 280
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 48
+N_COLOURS = 4
+"""Number of series colours in the style sheet; further series start again with the first."""
+
+
+def to_svg(chart: Chart, mark: float | None = None) -> Markup:
+    """Draw a chart as an `<svg>` element, with an upright line at `mark` if there is one.
+
+    Examples
+    --------
+    >>> dots = (Dot(1, 0.5, 0.4, 0.6), Dot(10, 0.9, 0.8, 1.0))
+    >>> picture = to_svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),), percent=True))
+    >>> picture.startswith('<svg class="chart"'), "a &lt; b" in picture
+    (True, True)
+
+    """
+    plane = _Plane.around(chart)
+    parts = [
+        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(chart.title)}">'
+    ]
+    parts += _grid(chart, plane)
+    if mark is not None:
+        path = f'<path d="M0 {TOP}V{HEIGHT - BOTTOM}"/>'
+        parts.append(f'<g class="mark" transform="translate({place_mark(chart, mark)})">{path}</g>')
+    for number, series in enumerate(chart.series):
+        parts.append(f'<g class="series s{number % N_COLOURS}"><title>{escape(series.name)}</title>')
+        parts += _draw_series_svg(series, plane)
+        parts.append("</g>")
+    if len(chart.series) > 1:
+        parts += _legend(chart, plane)
+    return Markup("".join([*parts, "</svg>"]))
+
+
+def place_mark(chart: Chart, x: float) -> float:
+    """How far from the left of its picture a value of a chart lies."""
+    return _Plane.around(chart).x(x)
+
+
+@dataclass(frozen=True)
+class _Plane:
+    """The mapping from values to positions on the page."""
+
+    ticks_x: Sequence[float]
+    ticks_y: Sequence[float]
+    x: Callable[[float], float]
+    y: Callable[[float], float]
+
+    @classmethod
+    def around(cls, chart: Chart) -> _Plane:
+        """Make the plane that contains every dot and interval of a chart."""
+        dots = [dot for series in chart.series for dot in series.dots]
+        xs = [dot.x for dot in dots] or [0.0, 1.0]
+        ys = [value for dot in dots for value in (dot.y, dot.low, dot.high) if value is not None] or [
+            0.0,
+            1.0,
+        ]
+        ticks_y = even_ticks(min(ys), max(ys), within=(0.0, 1.0) if chart.percent else None)
+        ticks_x = decade_ticks(min(xs), max(xs)) if chart.logarithmic else even_ticks(min(xs), max(xs))
+        scale: Callable[[float], float] = math.log10 if chart.logarithmic else float
+        right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+        start, end = scale(ticks_x[0]), scale(ticks_x[-1])
+        bottom, top = ticks_y[0], ticks_y[-1]
+        return cls(
+            ticks_x,
+            ticks_y,
+            lambda x: round(LEFT + (right - LEFT) * (scale(x) - start) / (end - start), 1),
+            lambda y: round(low - (low - TOP) * (y - bottom) / (top - bottom), 1),
+        )
+
+
+def even_ticks(low: float, high: float, within: tuple[float, float] | None = None) -> list[float]:
+    """Return about five round numbers that span an interval.
+
+    Examples
+    --------
+    >>> even_ticks(3, 97)
+    [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]
+    >>> even_ticks(0.91, 0.987, within=(0, 1))
+    [0.9, 0.92, 0.94, 0.96, 0.98, 1.0]
+
+    """
+    if high - low <= 1e-9 * max(abs(low), abs(high), 1):  # a constant, but for rounding
+        margin = abs(high) / 2 if abs(high) > 1e-9 else 0.5
+        low, high = low - margin, high + margin
+        if within:
+            low, high = max(low, within[0]), min(high, within[1])
+    rough = (high - low) / 5
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * next(size for size in (1, 2, 2.5, 5, 10) if power * size >= rough * (1 - 1e-9))
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(number * step, 12) for number in range(first, last + 1)]
+
+
+def decade_ticks(low: float, high: float) -> list[float]:
+    """Return the powers of ten that span an interval of positive numbers.
+
+    Examples
+    --------
+    >>> decade_ticks(3, 2000)
+    [1.0, 10.0, 100.0, 1000.0, 10000.0]
+
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    return [10.0**power for power in range(first, max(last, first + 1) + 1)]
+
+
+def _grid(chart: Chart, plane: _Plane) -> list[str]:
+    right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+    parts = ['<g class="grid" aria-hidden="true">']
+    for tick in plane.ticks_y:
+        y = plane.y(tick)
+        text = f"{100 * tick:g} %" if chart.percent else f"{tick:,.6g}"
+        parts.append(
+            f'<path d="M{LEFT} {y}H{right}"/><text class="y" x="{LEFT - 8}" y="{y + 4}">{text}</text>'
+        )
+    for tick in plane.ticks_x:
+        x = plane.x(tick)
+        parts.append(f'<path d="M{x} {low}v5"/><text class="x" x="{x}" y="{low + 20}">{tick:,.6g}</text>')
+    middle, halfway = (LEFT + right) / 2, (TOP + low) / 2
+    return [
+        *parts,
+        f'<text class="axis" x="{middle}" y="{HEIGHT - 6}">{escape(chart.x)}</text>',
+        f'<text class="axis" transform="translate(13 {halfway}) rotate(-90)">{escape(chart.y)}</text></g>',
+    ]
+
+
+def _draw_series_svg(series: Series, plane: _Plane) -> list[str]:
+    if not series.dots:
+        return []
+    parts = [_interval(series, plane)]
+    if series.style != "dots":
+        parts.append(f'<path class="line" d="M{_path(series, [dot.y for dot in series.dots], plane)}"/>')
+    if series.style == "dots" or len(series.dots) <= 40:
+        parts += [f'<circle cx="{plane.x(dot.x)}" cy="{plane.y(dot.y)}" r="3"/>' for dot in series.dots]
+    return parts
+
+
+def _interval(series: Series, plane: _Plane) -> str:
+    """Draw the intervals: a band behind a line, a bar behind each single dot."""
+    dots = [(dot, dot.low, dot.high) for dot in series.dots if dot.low is not None and dot.high is not None]
+    if series.style == "dots" or len(dots) < len(series.dots):
+        return "".join(
+            f'<path class="bar" d="M{plane.x(dot.x)} {plane.y(low)}V{plane.y(high)}"/>'
+            for dot, low, high in dots
+        )
+    upper = _path(series, [high for _, _, high in dots], plane)
+    lower = _path(series, [low for _, low, _ in dots], plane).split("L")
+    return f'<path class="band" d="M{upper}L{"L".join(reversed(lower))}Z"/>'
+
+
+def _path(series: Series, heights: Sequence[float], plane: _Plane) -> str:
+    corners: list[str] = []
+    before: float | None = None
+    for dot, height in zip(series.dots, heights, strict=True):
+        x, y = plane.x(dot.x), plane.y(height)
+        if series.style == "steps" and before is not None:
+            corners.append(f"{x} {before}")
+        corners.append(f"{x} {y}")
+        before = y
+    return "L".join(corners)
+
+
+def _legend(chart: Chart, plane: _Plane) -> list[str]:
+    """Draw the names of the series at the right, away from their last dots."""
+    ends = [plane.y(series.dots[-1].y) for series in chart.series if series.dots]
+    low = sum(ends) < len(ends) * (TOP + HEIGHT - BOTTOM) / 2  # y grows downwards
+    top = HEIGHT - BOTTOM - 8 - 18 * (len(chart.series) - 1) if low else TOP + 10
+    height = 18 * len(chart.series) + 4
+    parts = [
+        f'<rect class="plate" x="{WIDTH - 178}" y="{top - 11}" width="{178 - RIGHT}" height="{height}"/>'
+    ]
+    for number, series in enumerate(chart.series):
+        y = top + 18 * number
+        parts.append(
+            f'<g class="legend s{number % N_COLOURS}"><path d="M{WIDTH - 170} {y}h18"/>'
+            f'<text x="{WIDTH - 146}" y="{y + 4}">{escape(series.name)}</text></g>'
+        )
+    return parts
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from hornbook.extraction import Extraction
-from hornbook.report.charts import frontier_chart, place_mark, to_svg
 from hornbook.report.content import (
     GRADES,
     POPULATIONS,
@@ -35,7 +34,7 @@ from hornbook.report.content import (
     title_diff,
     title_report,
 )
-from hornbook.report.drawings import draw_boxes
+from hornbook.report.drawings import draw_boxes, frontier_chart, place_mark, to_svg
 from hornbook.report.explorers import choose_explorer, readable_points
 from hornbook.report.reasons import draw_why
 

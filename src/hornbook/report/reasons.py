@@ -18,7 +18,7 @@ from hornbook.code_book import CodeBook
 from hornbook.conditions import Condition, Missing, find_range, write_value
 from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, Extraction
-from hornbook.report.charts import N_COLOURS
+from hornbook.report.drawings import N_COLOURS
 
 if TYPE_CHECKING:
     from hornbook.reasons import Why
