@@ -14,12 +14,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from unittest.mock import patch
 
-import numpy as np
-import pandas as pd
 import pytest
-from commands import get_command, work_less
-from skl2onnx import to_onnx
-from sklearn.tree import DecisionTreeClassifier
+from commands import get_command
 
 import hornbook.__main__
 from hornbook.cli import main
@@ -30,7 +26,6 @@ PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("how-to/*.md")])
 RECORDS = sorted(DOCS.glob("decisions/*.md"))
 LONGEST_RECORD = 200
 LONG = ("reproduce",)
-FEWER_SAMPLES = {"extract": " --samples 1000", "diff": " --samples 1000"}
 SHOWS_CODE = "; echo $?"
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -70,11 +65,15 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
-    """In a folder with the files that it speaks of; long ones are asked for their options only."""
-    work_less(monkeypatch)
+    """In a folder with the files that an example makes; long ones are asked for their options only."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "200")
-    prepare()
+    monkeypatch.setattr("typer.main.get_command", get_command)
+    with redirect_stdout(io.StringIO()):
+        runpy.run_path(str(ROOT / "examples" / "make_patients.py"), run_name="__main__")
+    for block in blocks(ROOT / "README.md"):
+        if block.language == "console":
+            run_commands(block, f"README.md, line {block.line}")
     for command in commands(ROOT / "README.md"):
         name, *arguments = command.split()
         if name == "make":
@@ -83,7 +82,7 @@ def test_every_command_of_the_readme_runs(tmp_path, monkeypatch):
             printed = run(f"hornbook {arguments[0]} --help")
             assert all(option in printed for option in arguments if option.startswith("-")), command
         else:
-            run(command + FEWER_SAMPLES.get(arguments[0], ""))
+            run(command)
 
 
 def test_every_command_is_documented():
@@ -134,7 +133,9 @@ def list_pages(entry):
         yield from list_pages(part)
 
 
-@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *DOCS.rglob("*.md")], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [*ROOT.glob("*.md"), DOCS / "llms.txt", *DOCS.rglob("*.md")], ids=lambda page: page.name
+)
 def test_links_of_a_page_lead_to_files(page):
     links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text("utf-8"))
     paths = [link for link in links if not link.startswith("http")]
@@ -170,20 +171,6 @@ def commands(page):
         for line in block.text.splitlines() if not block.language else ():
             if line.startswith(("hornbook ", "make ")):
                 yield line.partition(" #")[0].strip()
-
-
-def prepare():
-    """A table, a model of its columns, and rules about it."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"age": rng.integers(30, 80, 60), "ascites": rng.integers(0, 2, 60)})
-    survives = (frame["age"] < 55) & (frame["ascites"] == 0)
-    frame.assign(survives=survives.astype(int)).to_csv("patients.csv", index=False)
-    array = np.asarray(frame, np.float32)
-    for name, depth in (("model.onnx", None), ("new.onnx", 1)):
-        model = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(array, survives)
-        onnx = to_onnx(model, array[:1], options={"zipmap": False})
-        Path(name).write_bytes(onnx.SerializeToString())
-    Path("rules.horn").write_text("ascites = 1 -> not survives\n")
 
 
 def run_python(block, session, where):
