@@ -25,7 +25,7 @@ page.parent.mkdir(parents=True, exist_ok=True)
 extraction.report(page)
 
 text = f"""\
-What a model does that is right about {accuracy:.1%} of {len(X_test)} test rows:
+The model is right about {accuracy:.1%} of {len(X_test)} test rows. It does this:
 {extraction.explanation}
 Explanation and model say the same {extraction.fidelity}.
 Why of one row:
