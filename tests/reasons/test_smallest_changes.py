@@ -1,4 +1,4 @@
-"""The smallest change, held against all changes to values that occur, over models and columns of many kinds."""
+"""The smallest change, held against all changes to values that occur, over models and columns of kinds."""
 
 from itertools import product
 
