@@ -36,7 +36,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold, Value, write_value
+from hornbook.conditions import (
+    Between,
+    Category,
+    Condition,
+    IsTrue,
+    Missing,
+    Threshold,
+    Value,
+    merge_conditions,
+    write_value,
+)
 from hornbook.errors import HornbookError
 from hornbook.schema import leaves_out_defaults
 from hornbook.storage import read_toml
@@ -198,6 +208,10 @@ class CodeBook:
 
         """
         return str(self.phrase(condition))
+
+    def describe_all(self, conditions: Iterable[Condition]) -> tuple[str, ...]:
+        """Conditions that all hold, in words: those on one column are said together."""
+        return tuple(map(self.describe, merge_conditions(conditions)))
 
     def phrase(self, condition: Condition) -> Phrase:
         """A condition in words, part by part."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, find_range, make_range
+from hornbook.conditions import Category, Condition
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
@@ -108,8 +107,8 @@ class SufficientReason:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """The conditions in words, both ends of a column's range together."""
-        return tuple(_describe_conditions(self.conditions, self.code_book))
+        """The conditions in words, those on one column together."""
+        return self.code_book.describe_all(self.conditions)
 
     @property
     def keeps_share(self) -> bool:
@@ -167,15 +166,6 @@ class Why:
         between = "\n" if len(self.reasons) < 2 else "\n\n"
         changes = [] if self.changes is None else [str(self.changes)]
         return between.join([*map(str, self.reasons), *changes, *self.notes])
-
-
-def _describe_conditions(conditions: tuple[Condition, ...], code_book: CodeBook) -> Iterator[str]:
-    for column, group in groupby(conditions, key=lambda condition: condition.column):
-        own = list(group)
-        if sum(len(each.cuts) for each in own) == 2:
-            yield code_book.describe(make_range(column, *find_range(own)))
-        else:
-            yield from map(code_book.describe, own)
 
 
 @dataclass(frozen=True, eq=False)
