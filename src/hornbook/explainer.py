@@ -233,9 +233,11 @@ class Explainer:
             Columns that reasons should speak of where they can.
         proof
             Whether to go on until a reason is proved, if the prover supports the model. It then holds for
-            every row of the domain; it has more conditions than one that holds for a share.
+            every row of the domain; it has more conditions than one that holds for a share. If it has more
+            than six, or covers no other row, the sampled one comes before it.
         seconds
-            Time limit of each reason, of the search for changes, and of proofs about changes.
+            Time limit of each reason, a fifth of it for its proof; of the search for changes; and, a fifth
+            of it, of proofs about them.
         changes
             How many changes of the row to look for with which the model decides otherwise.
         limits
@@ -265,7 +267,7 @@ class Explainer:
         max_reasons: int = 10,
         share: float = 0.95,
         prefer: Sequence[str] = (),
-        proof: bool = True,
+        proof: bool = False,
         seconds: float = 60.0,
     ) -> TableReasons:
         """Why the model decides the rows so: the few reasons that cover most of them.
