@@ -351,7 +351,8 @@ class Reasoner:
         short = self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         is_shorter = is_long and len(short.facts) < len(reason.facts)
         is_wider = is_alone and short.coverage.met > reason.coverage.met
-        return replace(reason, short=short) if short.keeps_share and (is_shorter or is_wider) else reason
+        may_keep_share = short.share.high >= settings.share
+        return replace(reason, short=short) if may_keep_share and (is_shorter or is_wider) else reason
 
     @cached_property
     def _prover(self) -> ColumnProver:
