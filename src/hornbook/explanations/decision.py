@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing, make_range
+from hornbook.conditions import Category, Condition, Missing, find_range, make_range
 from hornbook.errors import HornbookError
 from hornbook.explanations.explanation import Explanation, ReasonCode
 
@@ -137,7 +137,7 @@ def _steps(cell: _Cell) -> int:
 def _list_steps(explanation: Explanation, column: str, value: Any) -> list[_Cell]:
     """The parts of a column, how many thresholds lie between each and a value, less than 0 if above it."""
     cells = list(list_cells(explanation.conditions, column, explanation.code_book))
-    known = isinstance(value, int | float | np.number) and not pd.isna(value)
+    known = isinstance(value, int | float | np.number) and value == value
     own = next((k for k, (_, part) in enumerate(cells) if part.cuts and known and part.accepts(value)), None)
     return [
         (new, part, 1 if own is None or not part.cuts else number - own)
@@ -171,8 +171,8 @@ def _join_cells(cells: list[_Cell]) -> Condition:
     conditions = [part for _, part, _ in cells]
     if len(conditions) == 1:
         return conditions[0]
-    ends = [end for part in conditions for each in part.intervals for end in each]
-    return make_range(conditions[0].column, min(ends), max(ends))
+    lows, highs = zip(*(find_range([part]) for part in conditions), strict=True)
+    return make_range(conditions[0].column, min(lows), max(highs))
 
 
 def _apply_changes(row: pd.DataFrame, changes: list[dict[str, _Cell]]) -> pd.DataFrame:
