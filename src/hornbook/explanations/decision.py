@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice, pairwise, product
 from math import inf
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -114,7 +114,7 @@ def find_change(
             for names in combinations(cells, count)
             for choice in product(*(cells[name] for name in names))
         )
-        changes = sorted(islice(every, MAX_TRIED_CHANGES), key=lambda each: sum(map(_steps, each.values())))
+        changes = sorted(islice(every, MAX_TRIED_CHANGES), key=_count_steps)
         decided = explanation.decide(_apply_changes(row, changes))
         if (decided != outcome).any():
             first = int((decided != outcome).argmax())
@@ -126,21 +126,25 @@ def find_change(
     return (), None
 
 
-_Cell: TypeAlias = tuple[Any, Condition, int]
-"""A value for a part of a column, the part, and how far it is from the row's own, with a sign."""
+class _Cell(NamedTuple):
+    """A part of a column, a value in it, and how far it is from the row's own, less than 0 below it."""
+
+    value: Any
+    part: Condition
+    steps: int
 
 
-def _steps(cell: _Cell) -> int:
-    return abs(cell[2])
+def _count_steps(change: Mapping[str, _Cell]) -> int:
+    return sum(abs(cell.steps) for cell in change.values())
 
 
 def _list_steps(explanation: Explanation, column: str, value: Any) -> list[_Cell]:
-    """The parts of a column, how many thresholds lie between each and a value, less than 0 if above it."""
+    """The parts of a column, and how many thresholds lie between each and a value."""
     cells = list(list_cells(explanation.conditions, column, explanation.code_book))
     known = isinstance(value, int | float | np.number) and value == value
     own = next((k for k, (_, part) in enumerate(cells) if part.cuts and known and part.accepts(value)), None)
     return [
-        (new, part, 1 if own is None or not part.cuts else number - own)
+        _Cell(new, part, 1 if own is None or not part.cuts else number - own)
         for number, (new, part) in enumerate(cells)
     ]
 
@@ -155,10 +159,13 @@ def _widen(
 ) -> None:
     """Add the parts of a column that lie beyond that of a change, as long as the class stays."""
     (chosen,) = widened[name]
+    numbers = [cell for cell in cells if cell.part.cuts and chosen.part.cuts]
     beyond = [
-        cell for cell in cells if cell[1].cuts and chosen[1].cuts and cell[2] * chosen[2] > chosen[2] ** 2
+        cell
+        for cell in numbers
+        if abs(cell.steps) > abs(chosen.steps) and (cell.steps > 0) == (chosen.steps > 0)
     ]
-    for cell in sorted(beyond, key=_steps):
+    for cell in sorted(beyond, key=lambda cell: abs(cell.steps)):
         others = [cells if own != name else [cell] for own, cells in widened.items()]
         changes = [dict(zip(widened, choice, strict=True)) for choice in product(*others)]
         if (explanation.decide(_apply_changes(row, changes)) != other).any():
@@ -168,7 +175,7 @@ def _widen(
 
 def _join_cells(cells: list[_Cell]) -> Condition:
     """The condition that a value is in one of some neighbouring parts of a column."""
-    conditions = [part for _, part, _ in cells]
+    conditions = [cell.part for cell in cells]
     if len(conditions) == 1:
         return conditions[0]
     lows, highs = zip(*(find_range([part]) for part in conditions), strict=True)
@@ -178,7 +185,7 @@ def _join_cells(cells: list[_Cell]) -> Condition:
 def _apply_changes(row: pd.DataFrame, changes: list[dict[str, _Cell]]) -> pd.DataFrame:
     """The row once for each change, with its new values."""
     values = {
-        name: [change[name][0] if name in change else row[name].iloc[0] for change in changes]
+        name: [change[name].value if name in change else row[name].iloc[0] for change in changes]
         for name in row.columns
     }
     return pd.DataFrame({name: pd.Series(column).infer_objects() for name, column in values.items()})
