@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         note_changed_answers,
     )
     from hornbook.models.classes import find_predictor, predict_two_classes
-    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing, hide_values
+    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing, make_missing
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
     from hornbook.models.outputs import Floats
     from hornbook.models.predictor import Predictor
@@ -40,10 +40,10 @@ __all__ = [
     "bind_classifier",
     "columns_with_missing",
     "find_predictor",
-    "hide_values",
     "is_url",
     "limit_model_seconds",
     "load_model",
+    "make_missing",
     "name_model_source",
     "names_endpoint",
     "note_changed_answers",
@@ -57,7 +57,7 @@ __getattr__ = load_lazily(
         "adapters": ["as_predictor"],
         "calls": ["AnswerCheck", "RemoteModel", "ask_anew", "limit_model_seconds", "note_changed_answers"],
         "classes": ["find_predictor", "predict_two_classes"],
-        "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing", "hide_values"],
+        "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing", "make_missing"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
         "outputs": ["Floats"],
         "predictor": ["Predictor"],

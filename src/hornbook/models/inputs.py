@@ -224,7 +224,7 @@ def _missing_value(column: Any) -> Any:
     return next(iter(column[column.isna()]), np.nan) if column.dtype == object else np.nan
 
 
-def hide_values(values: Any, column: Any) -> Any:
+def make_missing(values: Any, column: Any) -> Any:
     """The values of a column as missing ones, written as they are there."""
     return values.mask(np.ones(len(values), np.bool_), _missing_value(column))
 
@@ -236,7 +236,7 @@ def _hide(rows: Any, columns: range, table: Any = None) -> Any:
         hidden[:, columns] = np.nan
         return hidden
     for name in rows.columns[columns.start : columns.stop]:
-        hidden[name] = hide_values(rows[name], table[name])
+        hidden[name] = make_missing(rows[name], table[name])
     return hidden
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
-from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, hide_values
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, make_missing
 from hornbook.queries.literals import Groups, group_by_column
 from hornbook.tables import Kind, as_frame
 
@@ -274,7 +274,7 @@ class BinValues:
             if len(positions) == 1:
                 parts.append(known[conditions[positions[0]].evaluate(known.to_frame())[1]])
             drawn = [_draw_values(part if len(part) else known, rng) for part in parts]
-            unknown = hide_values(drawn[0], frame[name]) if takes_missing else _draw_values(known, rng)
+            unknown = make_missing(drawn[0], frame[name]) if takes_missing else _draw_values(known, rng)
             values.append(pd.concat([*drawn, unknown], ignore_index=True))
         return cls(names, variables, tuple(values))
 
