@@ -483,7 +483,7 @@ def _choose_best(
     changes: Places, scores: NDArray[np.float64], ladders: dict[int, NDArray[np.int32]]
 ) -> Places:
     """For each column the value of its ladder with which changes score best on average, (columns,)."""
-    best = np.zeros_like(changes[0])
+    best = np.zeros(changes.shape[1], np.int32)
     for column, places in ladders.items():
         met = changes[:, column] == places[:, None]  # (places, changes)
         sums = np.where(met, scores, 0.0).sum(axis=1)
