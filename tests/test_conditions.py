@@ -1,12 +1,13 @@
 """Conditions mean what they say: by brute force over every row of a small table."""
 
 import json
+from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared.conditions import AGES, EVERY_ROW, conditions, rows_of, value_of
+from shared.conditions import AGES, EVERY_ROW, RANGES, conditions, rows_of, value_of
 
 from hornbook import HornbookError
 from hornbook.conditions import (
@@ -16,6 +17,8 @@ from hornbook.conditions import (
     Threshold,
     background_rules,
     find_range,
+    meet_conditions,
+    merge_conditions,
     shorten_cut,
 )
 from hornbook.schema import read_object, write_object
@@ -43,6 +46,19 @@ def test_condition_implications_and_exclusions_hold_in_every_row(first, second):
         assert (~a | b).all()
     if first.excludes(second):
         assert not (a & b).any()
+
+
+ranges = st.builds(lambda ends: Between("age", *ends), st.sampled_from(RANGES))
+
+
+@given(st.lists(st.one_of(conditions, ranges), max_size=6))
+def test_merged_conditions_are_true_where_all_are_and_none_is_superfluous(chosen):
+    merged = merge_conditions(chosen)
+    met = meet_conditions(chosen, EVERY_ROW)
+    assert (meet_conditions(merged, EVERY_ROW) == met).all()
+    if met.any():
+        assert not any(one.implies(two) for one, two in permutations(merged, 2))
+        assert len(merged) == len({each.column for each in merged}), "of each column there is one"
 
 
 @given(st.lists(conditions, max_size=6))

@@ -36,11 +36,24 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold, Value, write_value
+from hornbook.conditions import (
+    Between,
+    Category,
+    Condition,
+    IsTrue,
+    Missing,
+    Threshold,
+    Value,
+    merge_conditions,
+    write_value,
+)
 from hornbook.errors import HornbookError
 from hornbook.schema import leaves_out_defaults
 from hornbook.storage import read_toml
 from hornbook.tables.table import sorted_levels
+
+UNNAMED_TARGET = "class"
+"""What is predicted, where nobody says it."""
 
 MAX_NAMED_VALUES = 12
 """Values or columns that an error names."""
@@ -199,6 +212,10 @@ class CodeBook:
         """
         return str(self.phrase(condition))
 
+    def describe_all(self, conditions: Iterable[Condition]) -> tuple[str, ...]:
+        """Conditions that all hold, in words: those on one column are said together."""
+        return tuple(map(self.describe, merge_conditions(conditions)))
+
     def phrase(self, condition: Condition) -> Phrase:
         """A condition in words, part by part."""
         words, label = self.words(condition.column), self.label(condition.column)
@@ -232,8 +249,12 @@ class CodeBook:
     def name_classes(self, target: str, classes: tuple[Any, ...]) -> tuple[str, ...]:
         """Classes in words: by the code book, `dead` and `not dead` for 1 and 0, else as the model says.
 
+        Without a target they are `class 1` and `class 0`.
+
         Examples
         --------
+        >>> CodeBook().name_classes(UNNAMED_TARGET, (False, True))
+        ('class 0', 'class 1')
         >>> CodeBook().name_classes("dead", (0, 1)), CodeBook().name_classes("iris", ("setosa", "virginica"))
         (('not dead', 'dead'), ('setosa', 'virginica'))
         >>> CodeBook(classes={"3": "severe"}).name_classes("grade", (1, 2, 3))
@@ -241,8 +262,9 @@ class CodeBook:
 
         """
         spelled = {spell_key(name): number for number, name in enumerate(classes)}
-        names = [name if isinstance(name, str) else f"{target} {name}" for name in classes]
-        if len(classes) == 2 and not isinstance(classes[0], str) and tuple(classes) == (0, 1):
+        names = [name if isinstance(name, str) else f"{target} {spell_key(name)}" for name in classes]
+        is_pair = len(classes) == 2 and not isinstance(classes[0], str) and tuple(classes) == (0, 1)
+        if is_pair and target != UNNAMED_TARGET:
             names = [f"not {target}", target]
         for key, name in self.classes.items():
             if spell_key(key) not in spelled:

@@ -425,6 +425,52 @@ def find_range(conditions: Iterable[Condition]) -> tuple[float, float]:
     return max(lows), min(highs)
 
 
+def merge_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """The fewest conditions that are all true where the given ones are: of a column one, if that can be.
+
+    Those that exclude each other stay as they are.
+
+    Examples
+    --------
+    >>> def show(*conditions):
+    ...     print(" and ".join(map(str, merge_conditions(conditions))))
+    >>> show(Threshold("age", 40), Threshold("age", 60, above=False), Threshold("age", 30))
+    40 < age <= 60
+    >>> show(Category("band", ("40-54", "55+"), inside=False), Category("band", "25-39"))
+    band = 25-39
+
+    """
+    by_column: dict[str, list[Condition]] = {}
+    for condition in dict.fromkeys(conditions):
+        by_column.setdefault(condition.column, []).append(condition)
+    return tuple(each for own in by_column.values() for each in _merge_column(own))
+
+
+def _merge_column(conditions: list[Condition]) -> list[Condition]:
+    """The fewest conditions for those on one column."""
+    own = [each for each in conditions if not any(o != each and o.implies(each) for o in conditions)]
+    ranges = [each for each in own if isinstance(each, _NumberCondition) and len(each.intervals) == 1]
+    categories = [each for each in own if isinstance(each, Category)]
+    others = [each for each in own if each not in ranges and each not in categories]
+    low, high = find_range(ranges)
+    named = [value for each in categories if each.inside for value in each.values]
+    allowed = [value for value in dict.fromkeys(named) if all(each.accepts(value) for each in categories)]
+    if low >= high or (named and not allowed):
+        return conditions
+    merged: list[Condition] = [make_range(conditions[0].column, low, high)] if ranges else []
+    if named and not (ranges and any(isinstance(value, str) for value in allowed)):
+        allowed = [value for value in allowed if all(each.accepts(value) for each in ranges)]
+        merged = []
+    if allowed:
+        merged.append(Category(conditions[0].column, tuple(allowed)))
+    elif named:
+        return conditions
+    elif categories:
+        excluded = tuple(value for each in categories for value in each.values)
+        merged.append(Category(conditions[0].column, excluded, inside=False))
+    return merged + others
+
+
 def truth_value(level: object) -> bool | None:
     """The truth value that a level spells; None if it spells none."""
     word = spell_level(level).lower()
@@ -499,13 +545,13 @@ def write_value(value: Any) -> str:
 
     Examples
     --------
-    >>> write_value(3.0), write_value(0.25), write_value("f")
-    ('3', '0.25', 'f')
+    >>> write_value(3.0), write_value(0.25), write_value(-0.0), write_value("f")
+    ('3', '0.25', '0', 'f')
 
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
         return str(value)
-    return repr(float(value)).removesuffix(".0")
+    return repr(float(value) + 0.0).removesuffix(".0")  # and never −0
 
 
 def shorten_cut(low: float, high: float) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.multiclass import type_of_target
 
 from hornbook.checks import Claim, ClaimCheck, check
-from hornbook.code_book import CodeBookSource
+from hornbook.code_book import UNNAMED_TARGET, CodeBookSource
 from hornbook.deadline import Stopwatch
 from hornbook.diff import ModelDiff, diff
 from hornbook.errors import HornbookError
@@ -95,7 +95,8 @@ class Explainer:
     y
         The true labels of the rows: they only say how often the model agrees with them.
     target
-        What the model predicts: what its classes are called in words.
+        What the model predicts, in a word: with `late` the classes 1 and 0 are `late` and `not late`,
+        without a target `class 1` and `class 0`.
     code_book
         The user's words for columns, units, levels and classes: a TOML file, a mapping of its shape,
         or a `CodeBook`.
@@ -138,7 +139,7 @@ class Explainer:
         X: Any,
         y: ArrayLike | None = None,
         *,
-        target: str = "label",
+        target: str = UNNAMED_TARGET,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
         seed: int = 0,
@@ -233,9 +234,11 @@ class Explainer:
             Columns that reasons should speak of where they can.
         proof
             Whether to go on until a reason is proved, if the prover supports the model. It then holds for
-            every row of the domain; it has more conditions than one that holds for a share.
+            every row of the domain; it has more conditions than one that holds for a share. If it has more
+            than six, or covers no other row, the sampled one comes before it.
         seconds
-            Time limit of each reason, of the search for changes, and of proofs about changes.
+            Time limit of each reason, a fifth of it for its proof; of the search for changes; and, a fifth
+            of it, of proofs about them.
         changes
             How many changes of the row to look for with which the model decides otherwise.
         limits
@@ -265,7 +268,7 @@ class Explainer:
         max_reasons: int = 10,
         share: float = 0.95,
         prefer: Sequence[str] = (),
-        proof: bool = True,
+        proof: bool = False,
         seconds: float = 60.0,
     ) -> TableReasons:
         """Why the model decides the rows so: the few reasons that cover most of them.

@@ -56,10 +56,11 @@ def test_show_prints_the_explanation_in_every_format(hornbook, runs, form):
     assert shown["json"] == hornbook("show", runs / form, "--json").stdout
     assert json.loads(shown["json"])["explanation"] == explanation.to_object()
     for language in ("prolog", "python", "sql"):
-        assert shown[language] == write_source(explanation, language).rstrip("\n") + "\n"
+        source = write_source(explanation, language, run.extraction.classes)
+        assert shown[language] == source.rstrip("\n") + "\n"
     drawn = hornbook("show", runs / form, "--format", "svg")
     assert is_one_line(drawn) if form != "tree" else drawn.stdout.startswith("<svg")
-    assert shown["pmml"] == write_pmml(explanation, run.extraction.target)
+    assert shown["pmml"] == write_pmml(explanation, run.extraction.target, run.extraction.classes)
     assert "<html" in shown["html"]
     rows = list(csv.DictReader(io.StringIO(shown["csv"])))
     assert [row["line"] for row in rows] == [line.text for line in explanation.lines()]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.code_book import EMPTY_BOOK, read_code_book
-from hornbook.conditions import Category, Missing, Threshold
+from hornbook.conditions import Category, Missing, Threshold, merge_conditions
 from hornbook.explanations import CardLine, RuleSet, ScoreCard
 
 # a value in every range that the thresholds below make
@@ -52,7 +52,10 @@ def cards(draw, longest=3):
 @given(cards())
 def test_score_card_grouped_by_column_adds_up_to_the_score(card):
     book = card.code_book
-    conditions = {book.describe(each): each for each in (*card.conditions, *map(Missing, ROWS))}
+    bodies = [line.body for line in card.lines_of_points]
+    bodies += [(*body[:-1], Missing(body[-1].column)) for body in bodies]
+    merged = (each for body in bodies for each in merge_conditions(body))
+    conditions = {book.describe(each): each for each in (*merged, *card.conditions, *map(Missing, ROWS))}
     sums = np.tile(card.base, (len(ROWS), 1))
     for group in card.group_points():
         masks = [read_words(group, words, conditions, book) for words, _ in group.rows]

@@ -88,6 +88,20 @@ def test_a_row_of_a_table_is_read_as_the_table_has_it(form):
             assert all(type(read[name].iloc[0]) is type(row[name].iloc[0]) for name in table)
 
 
+@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from(["float32", "Float32", "float64"]))
+def test_a_number_that_is_typed_is_what_the_table_would_hold(number, dtype):
+    table = pd.DataFrame({"x": pd.Series([0.5, -2.0], dtype=dtype), "n": [1, 2]})
+    for given_value in (number, repr(number)):
+        read = read_given_row({"x": given_value}, table, EMPTY_BOOK).x
+        with np.errstate(over="ignore"):
+            held = np.array([number]).astype(dtype.lower())[0]
+        if np.isfinite(held):
+            assert read.dtype == dtype and read.iloc[0] == held
+        else:
+            assert read.dtype == "float64" and read.iloc[0] == number, "too large for the column"
+    assert read_given_row({"n": 2.5}, table, EMPTY_BOOK).n.iloc[0] == 2.5
+
+
 def test_a_model_is_asked_in_the_types_of_the_table_whatever_it_is_asked_for():
     colours = np.array(["red", "blue", None, "green"] * 30, dtype=object)
     rows = pd.DataFrame({"colour": pd.Series(colours, dtype=object), "x": np.arange(120.0, dtype=np.float32)})
@@ -103,10 +117,10 @@ def test_a_model_is_asked_in_the_types_of_the_table_whatever_it_is_asked_for():
     recorded, read = hb.Explainer(decide, rows), hb.Explainer(model, rows)
     recorded.extract(n_samples=200)
     for row, kept in ((rows.iloc[[2]], True), (rows.iloc[[3]], False)):
-        assert (recorded.why(row).outcome == "label") == kept
+        assert (recorded.why(row).outcome == "class 1") == kept
         (reason,) = read.why(row).reasons
         assert reason.level == "minimal" and any(each.column == "colour" for each in reason.conditions)
-    recorded.check("colour is missing -> label\nmore x never lowers label", samples=200)
+    recorded.check("colour is missing -> class 1\nmore x never lowers class 1", samples=200)
     assert all((frame.dtypes == rows.dtypes).all() for frame in asked)
     assert all(value is None or isinstance(value, str) for frame in asked for value in frame.colour)
 

@@ -197,7 +197,7 @@ def test_a_change_of_many_columns_comes_from_a_row_of_the_table():
     )
     model = as_predictor(lambda array: array[:, :5].min(axis=1), threshold=0.5)
     result = find_changes(model, table.iloc[0], table)
-    assert result.changes[0].columns == ("a", "b", "c", "d", "e") and result.changes[0].nearest == "sampled"
+    assert result.changes[0].columns == ("a", "b", "c", "d", "e") and result.changes[0].nearest == "exhausted"
     assert result.fewer == ("exhausted",) * 4 and result.changes[0].distance == 5.0
 
 

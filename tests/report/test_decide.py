@@ -87,7 +87,7 @@ def test_page_names_ranges_as_python_does(browser):
     for book in (EMPTY_BOOK, BOOK):
         rows = pd.DataFrame({"age": [90.0, 30.0]})
         changes = ask_page(browser, CHANGE, [(tree, rows)], book)[0]
-        words = {words for _, words in list_cells(tree.conditions, "age", book)}
+        words = {book.describe(part) for _, part in list_cells(tree.conditions, "age", book)}
         assert {each["text"] for each in changes[0]} <= words | {book.describe(Missing("age"))}
         assert len({each["text"] for change in changes for each in change} & words) == 3
 

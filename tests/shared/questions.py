@@ -10,7 +10,8 @@ def explain(model, rows, target="label", *, seed=0, code_book=None, groups=None,
 
 
 def why(model, row, rows, target="label", *, seed=0, code_book=None, **options):
-    """What `Explainer.why` says of a row."""
+    """What `Explainer.why` says of a row, in more time than it takes, however busy the machine is."""
+    options = {"seconds": 60.0, **options}
     return Explainer(model, rows, target=target, seed=seed, code_book=code_book).why(row, **options)
 
 

@@ -31,9 +31,6 @@ if TYPE_CHECKING:
     from hornbook.models import Subject
     from hornbook.runs import TargetTable
 
-UNNAMED_TARGET = "label"
-"""What models predict, where no option names it."""
-
 
 @app.command()
 def diff(
@@ -239,6 +236,7 @@ def _refuse_unclear(
 
 def _name_target(data: str, target: str | None) -> str | None:
     """The target of a file where none is given; a dataset has its own."""
+    from hornbook.code_book import UNNAMED_TARGET
     from hornbook.tables import DATASETS
 
     return target if target is not None or data in DATASETS else UNNAMED_TARGET

@@ -50,8 +50,11 @@ def why(
         typer.Option(help="Share of the rows that meet a reason on which the model keeps its answer."),
     ] = 0.95,
     proof: Annotated[
-        bool, typer.Option(help="Go on until a reason is proved, if the prover supports the model.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            help="Go on until a reason is proved, if the prover supports the model; not with --all."
+        ),
+    ] = None,
     seconds: Annotated[
         float | None, typer.Option(min=0.1, help="Time limit: 10 for each reason, 60 for all of --all.")
     ] = None,
@@ -114,7 +117,7 @@ def why(
                 reasons or 10,
                 share=share,
                 prefer=preferred,
-                proof=proof,
+                proof=bool(proof),
                 seconds=seconds or 60.0,
             )
         else:
@@ -123,7 +126,7 @@ def why(
                 share=share,
                 reasons=reasons or 1,
                 prefer=preferred,
-                proof=proof,
+                proof=proof is not False,
                 seconds=seconds or 10.0,
                 changes=changes,
                 limits=ChangeLimits(*limits),

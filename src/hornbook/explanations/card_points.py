@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, describe_whole_range
-from hornbook.conditions import Category, Condition, Missing, Threshold, make_range, write_value
+from hornbook.conditions import Category, Condition, Missing, Threshold, write_value
 from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]
@@ -120,14 +120,8 @@ class Characteristic:
         return next(case for case in self.cases if case.match(row)[0])
 
     def describe_case(self, case: PointsCase, code_book: CodeBook = EMPTY_BOOK) -> str:
-        """A case in words: its conditions, or that those of the first case are not all true."""
-        if not case.conditions:
-            return f"not ({self.describe_case(self.cases[0], code_book)})"
-        if len(self.columns) == 1 and len(case.conditions) == 2:
-            low, high = case.conditions
-            if isinstance(low, Threshold) and isinstance(high, Threshold) and low.above and not high.above:
-                return code_book.describe(make_range(low.column, low.cut, high.cut))
-        return " and ".join(map(code_book.describe, case.conditions))
+        """A case in words: its conditions, or that other values are meant than those of the first case."""
+        return " and ".join(code_book.describe_all(case.conditions)) or "other values"
 
 
 def list_characteristics(lines: Iterable[CardLine]) -> Iterator[Characteristic]:

@@ -266,17 +266,23 @@ def format_lines(explanation: Explanation) -> str:
     return "\n".join(written)
 
 
-def describe_answer(condition: Condition, row: pd.DataFrame, code_book: CodeBook) -> str:
-    """What a row says about a condition: the condition, its negation, or that the value is missing.
+def read_answer(condition: Condition, row: pd.DataFrame, code_book: CodeBook) -> Condition:
+    """What is true of a row: the condition, its negation, or that the value is missing.
 
     A value beside those of an order or a pair is told itself.
     """
     true, false = condition.evaluate(row)
     words, value = code_book.words(condition.column), row[condition.column].iloc[0]
     known = words.order or words.pair or (value,)
-    named = (true[0] or false[0]) and condition.named_values
-    if named and value not in known:
-        return code_book.describe(Category(condition.column, value))
+    if (true[0] or false[0]) and condition.named_values and value not in known:
+        return Category(condition.column, value)
     if true[0]:
-        return code_book.describe(condition)
-    return code_book.describe(condition.negate() if false[0] else Missing(condition.column))
+        return condition
+    return condition.negate() if false[0] else Missing(condition.column)
+
+
+def describe_answers(
+    conditions: Iterable[Condition], row: pd.DataFrame, code_book: CodeBook
+) -> tuple[str, ...]:
+    """What is true of a row, by conditions, in words: what is on one column together."""
+    return code_book.describe_all(read_answer(condition, row, code_book) for condition in conditions)

@@ -11,7 +11,7 @@ from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answer
+from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answers
 from hornbook.logic import Bools
 
 
@@ -98,14 +98,13 @@ class RuleSet(Explanation):
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The rule that decides about one row, and why none before it does."""
-        passed: list[str] = []
+        passed: list[Condition] = []
         for rule in self.rules:
             failing = [condition for condition in rule.body if not condition.evaluate(row)[0][0]]
             if not failing:
-                words = (describe_answer(condition, row, self.code_book) for condition in rule.body)
-                return Reason(rule.outcome, (*words, *dict.fromkeys(passed)))
-            passed.append(describe_answer(failing[0], row, self.code_book))
-        return Reason(self.default, tuple(dict.fromkeys(passed)))
+                return Reason(rule.outcome, describe_answers((*rule.body, *passed), row, self.code_book))
+            passed.append(failing[0])
+        return Reason(self.default, describe_answers(passed, row, self.code_book))
 
     def compile(self) -> CompiledExplanation:
         """The rules of a list: each counts where those before it were not met."""

@@ -36,7 +36,7 @@ from hornbook.explanations.explanation import (
     PointsGroup,
     Reason,
     ReasonCode,
-    describe_answer,
+    describe_answers,
 )
 from hornbook.logic import Bools
 
@@ -221,8 +221,7 @@ class ScoreCard(Explanation):
                 true, false = own.evaluate(row)
                 points = line.points if true[0] else None if false[0] else line.unknown_points
                 if points is not None and any(points):
-                    answers = (describe_answer(condition, row, self.code_book) for condition in line.body)
-                    body = " and ".join(answers)
+                    body = " and ".join(describe_answers(line.body, row, self.code_book))
                     facts.append(f"{body}: {', '.join(map(_sign, points))}")
         if self.lines_of_points and not facts:
             facts.append("no line gives points")
@@ -244,8 +243,11 @@ class ScoreCard(Explanation):
         for each in self.characteristics:
             own, least = each.find_case(row), min(each.cases, key=favour)
             if (gain := favour(own) - favour(least)) > 0:
-                words = [each.describe_case(case, self.code_book) for case in (own, least)]
-                codes.append(ReasonCode(words[0], gain, words[1]))
+                fact = each.describe_case(own, self.code_book)
+                if not own.conditions:
+                    failing = (c for c in each.cases[0].conditions if not c.evaluate(row)[0][0])
+                    (fact,) = describe_answers([next(failing)], row, self.code_book)
+                codes.append(ReasonCode(fact, gain, each.describe_case(least, self.code_book)))
         return sorted(codes, key=lambda code: -code.points)
 
     def compile(self) -> CompiledExplanation:

@@ -13,7 +13,7 @@ import pandas as pd
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answer
+from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answers
 from hornbook.logic import Bools
 
 Question = TypeVar("Question")
@@ -137,11 +137,11 @@ class DecisionTree(Explanation):
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The answers on the way of one row."""
-        node, facts = self.root, []
+        node, asked = self.root, []
         while isinstance(node, Split):
-            facts.append(describe_answer(node.question, row, self.code_book))
+            asked.append(node.question)
             node = node.yes if node.question.evaluate(row)[0][0] else node.no
-        return Reason(node, tuple(dict.fromkeys(facts)))
+        return Reason(node, describe_answers(asked, row, self.code_book))
 
     def compile(self) -> CompiledExplanation:
         """The rules of a tree: each question leads on from the one above it."""

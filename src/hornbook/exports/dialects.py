@@ -262,9 +262,12 @@ DIALECTS: dict[str, Dialect] = {"sql": SqlDialect(), "python": PythonDialect(), 
 """The languages that decide by the columns of a table."""
 
 
-def write_decision(explanation: Explanation, dialect: Dialect) -> str:
-    """An expression of a language that decides the class of a row by its columns."""
-    names = [dialect.write_value(name) for name in explanation.classes]
+def write_decision(explanation: Explanation, dialect: Dialect, values: Sequence[Any] = ()) -> str:
+    """An expression of a language that decides the class of a row by its columns.
+
+    `values` are what stands for the classes; by default their names.
+    """
+    names = [dialect.write_value(value) for value in values or explanation.classes]
     match explanation:
         case DecisionTree():
             return _write_node(explanation.root, names, dialect)

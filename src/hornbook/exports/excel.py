@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hornbook.code_book import UNNAMED_TARGET
 from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, library
 from hornbook.explanations import Explanation, ScoreCard
@@ -106,7 +107,7 @@ def _write_number(number: float) -> str:
     return write_value(number)
 
 
-def write_workbook(explanation: Explanation, target: str = "class") -> bytes:
+def write_workbook(explanation: Explanation, target: str = UNNAMED_TARGET) -> bytes:
     """An explanation as an Excel file with one sheet: cells for values, the decision, and its lines.
 
     A card has a row for each range of values, with its points; changed points change the decision.

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree as ET
 
 import numpy as np
 
 import hornbook
+from hornbook.code_book import UNNAMED_TARGET
 from hornbook.conditions import Condition, Missing, Threshold, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations import Characteristic, DecisionTree, Explanation, RuleSet, ScoreCard, Split
@@ -31,7 +33,7 @@ MAX_REASON_CODES = 4
 """Reason codes that a score card puts out."""
 
 
-def write_pmml(explanation: Explanation, target: str = "class") -> str:
+def write_pmml(explanation: Explanation, target: str = UNNAMED_TARGET, values: Sequence[Any] = ()) -> str:
     """An explanation as a PMML document, over the user's own columns.
 
     Parameters
@@ -40,6 +42,8 @@ def write_pmml(explanation: Explanation, target: str = "class") -> str:
         A tree, a card or rules.
     target
         What is predicted.
+    values
+        What stands for the classes; by default their names.
 
     Examples
     --------
@@ -62,6 +66,8 @@ def write_pmml(explanation: Explanation, target: str = "class") -> str:
     ...
 
     """
+    if values:
+        explanation = replace(explanation, classes=tuple(map(write_value, values)))  # type: ignore[type-var]
     root = ET.Element("PMML", {"xmlns": NAMESPACE, "version": "4.4"})
     header = _add(root, "Header", description=explanation.noun)
     _add(header, "Application", name="hornbook", version=hornbook.__version__)

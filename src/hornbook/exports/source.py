@@ -6,30 +6,35 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
+from hornbook.code_book import UNNAMED_TARGET
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
 from hornbook.exports.dialects import DIALECTS, prolog_atom, sql_name, write_decision
 from hornbook.logic import BOTTOM, Bottom, Head, HornTheory, Rule, Vocabulary, fresh_name
 
 
-def write_explanation(explanation: Explanation, form: str, target: str = "class") -> str | bytes:
+def write_explanation(
+    explanation: Explanation, form: str, target: str = UNNAMED_TARGET, values: Sequence[Any] = ()
+) -> str | bytes:
     """An explanation in one of the formats of other programs: source, `pmml`, or a sheet (`xlsx`).
 
-    `target` is what is predicted, in a word.
+    `target` is what is predicted, in a word. What is written for programs gives the `values` of the classes,
+    such as 1 and 0, by default their names; a sheet is for readers, and has names.
     """
     if form == "pmml":
         from hornbook.exports.pmml import write_pmml
 
-        return write_pmml(explanation, target)
+        return write_pmml(explanation, target, values)
     if form == "xlsx":
         from hornbook.exports.excel import write_workbook
 
         return write_workbook(explanation, target)
-    return write_source(explanation, form)
+    return write_source(explanation, form, values)
 
 
-def write_source(source: Explanation | HornTheory, language: str) -> str:
+def write_source(source: Explanation | HornTheory, language: str, values: Sequence[Any] = ()) -> str:
     """An explanation or a theory as source of a language.
 
     Parameters
@@ -39,6 +44,8 @@ def write_source(source: Explanation | HornTheory, language: str) -> str:
         explanation that is one, which is written over its variables.
     language
         `sql`, `python` or `prolog`; of a theory also `sympy` and `latex`.
+    values
+        What the source gives for each class of a tree, a card or rules; by default its name.
 
     Examples
     --------
@@ -61,7 +68,7 @@ def write_source(source: Explanation | HornTheory, language: str) -> str:
     if isinstance(source, HornTheory):
         return THEORY_WRITERS[language](source.vocabulary, source.rules)
     dialect = DIALECTS[language]
-    return dialect.finish(write_decision(source, dialect))
+    return dialect.finish(write_decision(source, dialect, values))
 
 
 def _write_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
 from hornbook.code_book import CodeBook, describe_unknown
 from hornbook.conditions import truth_value, write_value
@@ -188,7 +189,7 @@ def read_given_row(row: Any, frame: pd.DataFrame, book: CodeBook) -> pd.DataFram
 
 
 def _fit_type(value: Any, given: Any, column: pd.Series[Any]) -> pd.Series[Any]:
-    """A value as a series, of the column's type where that can hold it.
+    """A value as a series, of the column's type where that can hold it; in single precision it is rounded.
 
     A missing one is written as in the column, of whose missing values the given one is preferred.
     """
@@ -199,8 +200,12 @@ def _fit_type(value: Any, given: Any, column: pd.Series[Any]) -> pd.Series[Any]:
         )
     plain = pd.Series([np.nan if value is None else value])
     try:
-        typed = plain.astype(column.dtype)
+        with np.errstate(over="ignore"):
+            typed = plain.astype(column.dtype)
     except (TypeError, ValueError):
         return plain
-    same = bool(typed.isna().iloc[0]) if value is None else bool((typed == value).iloc[0])
-    return typed if same else plain
+    if value is None:
+        fits = typed.isna()
+    else:
+        fits = np.isfinite(typed) if is_float_dtype(typed.dtype) else typed == value
+    return typed if bool(fits.iloc[0]) else plain

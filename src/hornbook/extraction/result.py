@@ -322,8 +322,11 @@ class Extraction:
         _upper("save_extraction")(Path(folder), self)
 
     def export(self, form: str, path: str | Path) -> None:
-        """Write the explanation in another format: `sql`, `python`, `prolog`, `pmml` or `xlsx`."""
-        write_file(Path(path), _upper("write_explanation")(self.explanation, form, self.target))
+        """Write the explanation in another format: `sql`, `python`, `prolog`, `pmml` or `xlsx`.
+
+        What is for programs, all but `xlsx`, gives the model's own values of classes, such as 1 and 0.
+        """
+        write_file(Path(path), _upper("write_explanation")(self.explanation, form, self.target, self.classes))
 
     def _repr_html_(self) -> str:
         """The explanation in a notebook."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         note_changed_answers,
     )
     from hornbook.models.classes import find_predictor, predict_two_classes
-    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing
+    from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing, make_missing
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
     from hornbook.models.outputs import Floats
     from hornbook.models.predictor import Predictor
@@ -43,6 +43,7 @@ __all__ = [
     "is_url",
     "limit_model_seconds",
     "load_model",
+    "make_missing",
     "name_model_source",
     "names_endpoint",
     "note_changed_answers",
@@ -56,7 +57,7 @@ __getattr__ = load_lazily(
         "adapters": ["as_predictor"],
         "calls": ["AnswerCheck", "RemoteModel", "ask_anew", "limit_model_seconds", "note_changed_answers"],
         "classes": ["find_predictor", "predict_two_classes"],
-        "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing"],
+        "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing", "make_missing"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
         "outputs": ["Floats"],
         "predictor": ["Predictor"],

@@ -224,6 +224,11 @@ def _missing_value(column: Any) -> Any:
     return next(iter(column[column.isna()]), np.nan) if column.dtype == object else np.nan
 
 
+def make_missing(values: Any, column: Any) -> Any:
+    """The values of a column as missing ones, written as they are there."""
+    return values.mask(np.ones(len(values), np.bool_), _missing_value(column))
+
+
 def _hide(rows: Any, columns: range, table: Any = None) -> Any:
     """The rows without the values of some columns, or of a table, in which they are missing as there."""
     hidden = rows.copy()
@@ -231,7 +236,7 @@ def _hide(rows: Any, columns: range, table: Any = None) -> Any:
         hidden[:, columns] = np.nan
         return hidden
     for name in rows.columns[columns.start : columns.stop]:
-        hidden[name] = rows[name].mask(np.ones(len(rows), np.bool_), _missing_value(table[name]))
+        hidden[name] = make_missing(rows[name], table[name])
     return hidden
 
 

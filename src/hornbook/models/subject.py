@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from hornbook.code_book import CodeBook, CodeBookSource, read_code_book
+from hornbook.code_book import UNNAMED_TARGET, CodeBook, CodeBookSource, read_code_book
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
 from hornbook.tables import (
@@ -54,7 +54,7 @@ class Subject:
     frame: pd.DataFrame
     kept_back: NDArray[np.intp]
     words: CodeBook
-    target: str = "label"
+    target: str = UNNAMED_TARGET
     seed: int = 0
     groups: ArrayLike | None = None
     test_rows: pd.DataFrame | None = None
@@ -65,7 +65,7 @@ class Subject:
         model: Any,
         X: Any,
         *,
-        target: str = "label",
+        target: str = UNNAMED_TARGET,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
         hold_out: bool = True,

@@ -186,7 +186,10 @@ class HornRules(Explanation):
         steps = () if conclusion.proof is None else conclusion.proof.steps
         needed = {v for rule in steps for v in rule.body}
         facts = () if conclusion.proof is None else sorted(needed & conclusion.proof.facts)
-        words = tuple(self.describe(self.theory.vocabulary.name(v)) for v in facts)
+        names = [self.theory.vocabulary.name(v) for v in facts]
+        conditions = [each for name in names if (each := self._read_condition(name)) is not None]
+        others = (self.describe(name) for name in names if self._read_condition(name) is None)
+        words = (*self.code_book.describe_all(conditions), *others)
         return Reason(int(self.decide(row)[0]), words)
 
     def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
@@ -244,12 +247,16 @@ class HornRules(Explanation):
 
     def _describe_variable(self, name: str) -> str:
         """The condition behind the name of a variable, in the words of the code book, or the name."""
+        condition = self._read_condition(name)
+        return self.reader.describe(name) if condition is None else self.code_book.describe(condition)
+
+    def _read_condition(self, name: str) -> Condition | None:
+        """The condition behind the name of a variable, its numbers rounded; None if there is none."""
         condition = self.reader.condition(name)
-        if condition is None:
-            return self.reader.describe(name)
-        whole = self.code_book.words(condition.column).whole
+        if condition is None or self.code_book.words(condition.column).whole:
+            return condition
         # the ends of ranges are means of values, with more digits than anybody reads
-        return self.code_book.describe(condition if whole else condition.round())
+        return condition.round()
 
     def to_parts(self) -> dict[str, Any]:
         """Everything, ready for JSON."""

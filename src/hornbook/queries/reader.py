@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hornbook.conditions import Condition
 from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
-from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing
+from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, make_missing
 from hornbook.queries.literals import Groups, group_by_column
 from hornbook.tables import Kind, as_frame
 
@@ -246,15 +246,15 @@ class BinValues:
     variables
         For each column, the positions of its variables.
     values
-        For each column, an array of shape (bins + 1, draws): values for each variable if it is
-        true, for a column with one variable values if it is false, and last what stands for unknown:
-        NaN, or any values of the column for models that refuse NaN.
+        For each column, `VALUES_PER_BIN` values, in the table's own type, for each variable if it is
+        true, for a column with one variable as many if it is false, and last what stands for unknown:
+        a missing value as the table writes it, or any values for models that take no missing ones.
 
     """
 
     names: tuple[str, ...]
     variables: tuple[tuple[int, ...], ...]
-    values: tuple[NDArray[Any], ...]
+    values: tuple[pd.Series[Any], ...]
 
     @classmethod
     def of(
@@ -269,15 +269,13 @@ class BinValues:
         )
         values = []
         for name, positions in zip(names, variables, strict=True):
-            known = frame[name].dropna().infer_objects()
+            known = frame[name].dropna()
             parts = [known[conditions[v].evaluate(known.to_frame())[0]] for v in positions]
             if len(positions) == 1:
                 parts.append(known[conditions[positions[0]].evaluate(known.to_frame())[1]])
             drawn = [_draw_values(part if len(part) else known, rng) for part in parts]
-            unknown = np.full(VALUES_PER_BIN, np.nan) if takes_missing else _draw_values(known, rng)
-            stacked = np.stack([*drawn, unknown])
-            typed = pd.Series(stacked.reshape(-1)).infer_objects().to_numpy()
-            values.append(typed.reshape(stacked.shape))
+            unknown = make_missing(drawn[0], frame[name]) if takes_missing else _draw_values(known, rng)
+            values.append(pd.concat([*drawn, unknown], ignore_index=True))
         return cls(names, variables, tuple(values))
 
     def frame(self, facts: NDArray[Any]) -> pd.DataFrame:
@@ -289,8 +287,10 @@ class BinValues:
             true = (about == 1) | ((about != 0) & ((about == 0).sum(axis=1) == len(positions) - 1)[:, None])
             if len(positions) == 1:
                 true = np.hstack([about == 1, about == 0])
-            choice = np.where(true.any(axis=1), true.argmax(axis=1), len(values) - 1)
-            columns[name] = values[choice].T.reshape(-1)  # (draws, rows)
+            unknown = len(values) // VALUES_PER_BIN - 1
+            choice = np.where(true.any(axis=1), true.argmax(axis=1), unknown)
+            places = VALUES_PER_BIN * choice + np.arange(VALUES_PER_BIN)[:, None]  # (draws, rows)
+            columns[name] = values.iloc[places.reshape(-1)].reset_index(drop=True)
         return pd.DataFrame(columns, copy=False)
 
 
@@ -354,8 +354,8 @@ def fit_binariser(
     return Binariser(dual=True, kinds=kinds).fit(frame)
 
 
-def _draw_values(known: pd.Series[Any], rng: np.random.Generator) -> NDArray[Any]:
+def _draw_values(known: pd.Series[Any], rng: np.random.Generator) -> pd.Series[Any]:
     """Several observed values, spread evenly over their order and shuffled."""
-    ordered = known.sort_values(ignore_index=True).to_numpy(object)
-    places = ((np.arange(VALUES_PER_BIN) + 0.5) * len(ordered) / VALUES_PER_BIN).astype(np.intp)
-    return rng.permutation(ordered[places])
+    places = ((np.arange(VALUES_PER_BIN) + 0.5) * len(known) / VALUES_PER_BIN).astype(np.intp)
+    order = known.reset_index(drop=True).sort_values().index  # pandas may sort objects into another type
+    return known.iloc[order[rng.permutation(places)]]

@@ -1,18 +1,21 @@
 """Searches the fewest columns, and the smallest change of them, with which a model decides otherwise.
 
 Every single column is given every value of its list, then every pair of columns, and so on, as long as
-the rows that the model may be asked about suffice: such a level is exhausted. Of a larger level only the
-most promising changes are tried: those of the level before that come closest to the other decision by
-the model's score, each with one more column. Rows of the table that the model decides otherwise give
-changes of many columns, of which as many as possible are taken back. What is found so is moved closer to
-the row, one column at a time. Nothing is random, so a search repeats bit for bit.
+the rows that the model may be asked about suffice: such a level is exhausted. Of a larger level a grid of
+some values of each column is tried, and the most promising changes: those of the level before that come
+closest to the other decision by the model's score, each with one more column. Rows of the table that the
+model decides otherwise give changes of many columns, of which as many as possible are taken back. What is
+found so is moved closer to the row, and exchanged for fewer columns or nearer values, as long as that
+succeeds; at last all nearer changes of as many columns are tried, if there are not too many. Nothing is
+random, so a search repeats bit for bit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
+from math import comb
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -28,17 +31,27 @@ from hornbook.reasons.change_space import ChangeSpace, Places
 CHUNK_ROWS = 1 << 12
 """Rows that the model is asked about at a time."""
 
-MAX_CHANGED_COLUMNS = 4
+MAX_CHANGED_COLUMNS = 8
 """The most columns that are changed together, except by rows of the table."""
+
+MIN_GRID_VALUES = 3
+"""The fewest values of each column that a grid is worth asking about."""
 
 NEAR_ROWS, NEAR_CHUNK = 8, 512
 """Rows of the table that changes are made of, and how many are tried at a time, the nearest first."""
 
+MIXTURES, MIXED_VALUES = 2_048, 8
+"""Changes of about half of the columns that are tried, and values of each column in them."""
+
 COMPARED_ROWS = 5_000
 """Rows of the table among which the nearest ones are looked for."""
 
-TIGHTENED_CHANGES, TIGHTENED_VALUES = 16, 64
-"""Changes that are moved closer to the row, and values of a column that are tried for each at a time."""
+TIGHTENED_CHANGES, TIGHTENED_VALUES, IMPROVED_CHANGES = 16, 64, 3
+"""Changes that are moved closer to the row, values of a column that are tried for each at a time, and
+changes whose columns are exchanged for others."""
+
+EXCHANGED_VALUES, MAX_PAIRED_COLUMNS = 128, 4
+"""Values of a column that others are exchanged for; the most columns of which pairs are given all of them."""
 
 MAX_GRID = 1_000_000
 """The most changes of some columns that are listed to find the smaller ones."""
@@ -116,9 +129,10 @@ class ChangeSearch:
     ) -> None:
         self.space = space
         self.deadline, self.is_late = deadline, False
-        self.left = max_rows  # how many rows the model may still be asked about
+        self.left, self.asked = max_rows, 0  # how many rows the model may still be asked about, and was
         self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
         self.exhausted: set[int] = set()  # numbers of columns of which every change was tried
+        self.nearest: set[int] = set()  # numbers of columns of which every nearer change was tried
         self.largest = min(MAX_CHANGED_COLUMNS, int((space.sizes > 0).sum()))  # number of columns tried
         self.steps = self.promising = np.zeros((0, len(space.columns)), np.int32)
 
@@ -132,10 +146,13 @@ class ChangeSearch:
                 break
             if size == 2:
                 yield from self._try_near_rows(table)
+                yield from self._try_mixtures()
             yield from self._try_level(size)
         yield from self._tighten()
-        yield from self._try_smaller(count)
-        smallest = sorted(self.best, key=lambda columns: (len(columns), self.best[columns][0], columns))
+        yield from self._improve(count)
+        yield from self._tighten()
+        yield from self._try_nearer()
+        smallest = sorted(self.best, key=self._rank_columns)
         kept: list[tuple[int, ...]] = []
         for columns in smallest:
             if not any(set(other) < set(columns) for other in kept):
@@ -146,11 +163,16 @@ class ChangeSearch:
         """Whether every change of `size` columns was tried."""
         return "exhausted" if size in self.exhausted else "sampled"
 
+    def grade_nearest(self, size: int) -> Grade:
+        """Whether every change of `size` columns was tried that is nearer than the nearest one found."""
+        return "exhausted" if size in self.exhausted | self.nearest else "sampled"
+
     def _try_level(self, size: int) -> ChangeQuestions:
         """Try all changes of `size` columns within the budget, else the most promising."""
         columns = self._list_movable(size)
         if _count_changes(self.space.sizes[columns], size) <= self.left:
-            for changes in self._enumerate(columns, size):
+            every = {column: np.sort(self.space.ladders[column]) for column in columns}
+            for changes in self._enumerate(every, size):
                 yield from self._ask(changes)
             if not self.is_late:
                 self.exhausted.add(size)
@@ -158,6 +180,8 @@ class ChangeSearch:
             if size == 1:
                 changes = self._thin_singles(columns, self.left // 2)
             else:
+                for changes in self._enumerate(self._thin_ladders(columns, size), size):
+                    yield from self._ask(changes)
                 changes = yield from self._extend(columns)
             yield from self._ask(changes)
 
@@ -166,14 +190,14 @@ class ChangeSearch:
         movable = np.flatnonzero(self.space.sizes).tolist()
         return [column for column in movable if size == 1 or (column,) not in self.best]
 
-    def _enumerate(self, columns: list[int], size: int) -> Iterator[Places]:
-        """Yield all changes of `size` of the columns, in chunks."""
+    def _enumerate(self, ladders: dict[int, NDArray[np.int32]], size: int) -> Iterator[Places]:
+        """Yield all changes of `size` of the columns to some of their values, in chunks."""
         waiting, rows = [], 0
-        for chosen in combinations(columns, size):
-            lengths = self.space.sizes[list(chosen)].tolist()
-            grid = np.indices(lengths).reshape(size, -1).T + 1  # (changes, size)
-            changes = np.zeros((len(grid), len(self.space.columns)), np.int32)
-            changes[:, list(chosen)] = grid
+        for chosen in combinations(ladders, size):
+            grid = np.indices([len(ladders[column]) for column in chosen]).reshape(size, -1)
+            changes = np.zeros((grid.shape[1], len(self.space.columns)), np.int32)
+            for column, own in zip(chosen, grid, strict=True):
+                changes[:, column] = ladders[column][own]
             waiting.append(changes)
             rows += len(changes)
             if rows >= CHUNK_ROWS:
@@ -182,13 +206,28 @@ class ChangeSearch:
         if waiting:
             yield np.concatenate(waiting)
 
+    def _thin_ladders(self, columns: list[int], size: int) -> dict[int, NDArray[np.int32]]:
+        """Some values of each column, as many as a grid of `size` columns has for half of the rows left."""
+        count = MIN_GRID_VALUES
+        while True:
+            sizes = np.minimum(self.space.sizes[columns], count)
+            if _count_changes(sizes, size) > self.left // 2 or count > sizes.max(initial=0):
+                break
+            count += 1
+        count -= 1
+        return {column: self._thin(column, count) for column in columns if count >= MIN_GRID_VALUES}
+
+    def _thin(self, column: int, count: int) -> NDArray[np.int32]:
+        """At most `count` values of a column, at even steps, both ends included."""
+        ladder = self.space.ladders[column]
+        return ladder[np.unique(np.linspace(0, len(ladder) - 1, count).astype(np.intp))]
+
     def _thin_singles(self, columns: list[int], rows: int) -> Places:
         """List about `rows` single-column changes: values at even steps, both ends included."""
         share = max(1, rows // max(1, len(columns)))
         singles = []
         for column in columns:
-            ladder = self.space.ladders[column]
-            places = ladder[np.unique(np.linspace(0, len(ladder) - 1, share).astype(np.intp))]
+            places = self._thin(column, share)
             changes = np.zeros((len(places), len(self.space.columns)), np.int32)
             changes[:, column] = places
             singles.append(changes)
@@ -226,15 +265,21 @@ class ChangeSearch:
         changes = changes[: max(0, self.left)]
         if not len(changes):
             return changes
-        scores = np.zeros(len(changes))
-        for start in range(0, len(changes), CHUNK_ROWS):
-            part = changes[start : start + CHUNK_ROWS]
-            if not self._look_at_clock():
-                scores[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part), True)
-        self.left = max(0, self.left - len(changes))
+        scores = yield from self._score(changes)
         order = np.lexsort([-self.space.measure_extremeness(changes), -scores])
         ranked: Places = changes[order]
         return ranked
+
+    def _score(self, changes: Places) -> Generator[ChangeQuestion, ChangeAnswer, NDArray[np.float64]]:
+        """How close the model scores changes to flipping, (changes,); those beyond the budget come last."""
+        scores = np.full(len(changes), -np.inf)
+        for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
+            part = changes[start : min(start + CHUNK_ROWS, self.left)]
+            if not self._look_at_clock():
+                scores[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part), True)
+                self.asked += len(part)
+        self.left = max(0, self.left - len(changes))
+        return scores
 
     def _try_near_rows(self, table: pd.DataFrame) -> ChangeQuestions:
         """Copy near rows of the table that flip the model, then take back as many values as can be."""
@@ -249,6 +294,42 @@ class ChangeSearch:
             flipped = yield from self._ask(part, record=False)
             found = np.concatenate([found, part[flipped]])
         yield from self._take_back(found[:NEAR_ROWS])
+
+    def _try_mixtures(self) -> ChangeQuestions:
+        """Change about half of the columns at once, and then few to the values that score best there.
+
+        A model may be so sure of the row that no few changes move its score.
+        """
+        columns = np.flatnonzero(self.space.sizes).tolist()
+        count = min(MIXTURES, self.left // 8)
+        if not count or not columns:
+            return
+        rng = np.random.default_rng(0)
+        mixed = np.zeros((count, len(self.space.columns)), np.int32)
+        ladders = {column: self._thin(column, MIXED_VALUES) for column in columns}
+        for column, places in ladders.items():
+            mixed[:, column] = np.where(rng.random(count) < 0.5, 0, rng.choice(places, count))
+        scores = yield from self._score(mixed)
+        promising = np.concatenate(
+            [
+                _choose_best(mixed, scores, ladders)[None],
+                mixed[np.argsort(-scores, kind="stable")[:NEAR_ROWS]],
+            ]
+        )
+        flipped = yield from self._ask(promising, record=False)
+        yield from self._take_back(promising[flipped])
+        base = self.best[min(self.best, key=self._rank_columns)][1] if self.best else promising[0]
+        varied = np.repeat(base[None], sum(map(len, ladders.values())), axis=0)
+        varied[np.arange(len(varied)), np.repeat(columns, list(map(len, ladders.values())))] = np.concatenate(
+            list(ladders.values())
+        )
+        best = _choose_best(varied, (yield from self._score(varied)), ladders)
+        for size in range(2, min(self.largest, len(columns)) + 1):
+            if comb(len(columns), size) > self.left // 4:
+                break
+            several = self._enumerate({column: best[[column]] for column in columns}, size)
+            if (yield from self._ask(np.concatenate(list(several)))).any():
+                break
 
     def _take_back(self, changes: Places) -> ChangeQuestions:
         """Give columns of changes the row's own values again, as many as can be, the farthest first."""
@@ -283,25 +364,76 @@ class ChangeSearch:
             yield from self._ask(np.concatenate(closer))
             improving = any(self.best[columns][0] < length for columns, length in before.items())
 
-    def _try_smaller(self, count: int) -> ChangeQuestions:
-        """Try all smaller changes of the best changes' columns, within the budget."""
-        for columns in self._list_open()[:count]:
-            length, change = self.best[columns]
-            reach = [int((self.space.distances[own][1:] < length).sum()) for own in columns]
-            if np.prod(reach, dtype=np.float64) > MAX_GRID:
+    def _improve(self, count: int) -> ChangeQuestions:
+        """Exchange columns of the best changes for fewer ones or nearer values, as long as that succeeds."""
+        tried: set[bytes] = set()
+        while self.left > 0:
+            waiting = [self.best[columns][1] for columns in self._list_open()[: count + IMPROVED_CHANGES]]
+            change = next((own for own in waiting if own.tobytes() not in tried), None)
+            if change is None:
+                break
+            tried.add(change.tobytes())
+            yield from self._ask(self._list_exchanges(change))
+
+    def _list_exchanges(self, change: Places) -> Places:
+        """The smaller changes that undo one or two columns and change one or two again, the smallest first.
+
+        One undone column may be exchanged for any column, two for any one column, or for each other's values.
+        """
+        columns = np.flatnonzero(change).tolist()
+        movable = np.flatnonzero(self.space.sizes).tolist()
+        parts = [self.promising[:0]]
+        for undone in [*combinations(columns, 1), *combinations(columns, 2)]:
+            base = change.copy()
+            base[list(undone)] = 0
+            free = [column for column in movable if not base[column]]
+            parts += [self._vary(base, [column]) for column in free]
+            if len(undone) == 2 and len(columns) <= MAX_PAIRED_COLUMNS:
+                parts.append(self._vary(base, list(undone)))
+        changes = np.concatenate(parts)
+        numbers, lengths = (changes > 0).sum(axis=1), self.space.measure(changes)
+        own = self.space.measure(change[None])[0]
+        smaller = (numbers < len(columns)) | ((numbers == len(columns)) & (lengths < own))
+        changes, order = changes[smaller], np.lexsort([lengths[smaller], numbers[smaller]])
+        exchanged: Places = changes[order]
+        return exchanged
+
+    def _vary(self, base: Places, columns: list[int]) -> Places:
+        """A change with values of some more columns."""
+        grid = np.array(list(product(*(self._thin(column, EXCHANGED_VALUES) for column in columns))))
+        changes = np.repeat(base[None], len(grid), axis=0)
+        changes[:, columns] = grid
+        return changes
+
+    def _try_nearer(self) -> ChangeQuestions:
+        """Try all changes of as many columns as the best change that are nearer, the nearest first."""
+        for columns in self._list_open()[:1]:
+            length, size = self.best[columns][0], len(columns)
+            ladders = {
+                column: np.arange(1, 1 + (self.space.distances[column][1:] < length).sum(), dtype=np.int32)
+                for column in self._list_movable(size)
+            }
+            if _count_changes(np.array([len(own) for own in ladders.values()], np.intp), size) > MAX_GRID:
                 continue
-            grid = np.indices(reach).reshape(len(columns), -1).T + 1  # (changes, columns)
-            lengths = sum(self.space.distances[own][grid[:, n]] for n, own in enumerate(columns))
-            grid = grid[lengths < length]
-            if len(grid) <= self.left:
-                changes = np.repeat(change[None], len(grid), axis=0)
-                changes[:, list(columns)] = grid
-                yield from self._ask(changes)
+            listed = [self.space.keep_nearer(part, length) for part in self._enumerate(ladders, size)]
+            changes = np.concatenate([self.promising[:0], *listed])
+            changes = changes[np.argsort(self.space.measure(changes), kind="stable")]
+            suffices, has_flip = len(changes) <= self.left, False
+            for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
+                has_flip = bool((yield from self._ask(changes[start : start + CHUNK_ROWS])).any())
+                if has_flip:
+                    break
+            if has_flip or (suffices and not self.is_late):
+                self.nearest.add(size)
 
     def _list_open(self) -> list[tuple[int, ...]]:
         """List the columns of changes that may not be the smallest, the best change first."""
         open_ones = [columns for columns in self.best if len(columns) not in self.exhausted]
-        return sorted(open_ones, key=lambda columns: (len(columns), self.best[columns][0], columns))
+        return sorted(open_ones, key=self._rank_columns)
+
+    def _rank_columns(self, columns: tuple[int, ...]) -> tuple[int, float, tuple[int, ...]]:
+        """Sort key of the change of some columns: fewest columns first, and then the nearest."""
+        return len(columns), self.best[columns][0], columns
 
     def _step_closer(self, change: Places) -> Iterator[Places]:
         """Yield changes with nearer values, in one column each time."""
@@ -320,6 +452,7 @@ class ChangeSearch:
             if self._look_at_clock():
                 break
             flipped[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part))
+            self.asked += len(part)
         self.left = max(0, self.left - len(changes))
         if record:
             self._record(changes[flipped])
@@ -344,6 +477,19 @@ def _keep_columns(change: Places, columns: list[int]) -> Places:
     kept = np.zeros_like(change)
     kept[columns] = change[columns]
     return kept
+
+
+def _choose_best(
+    changes: Places, scores: NDArray[np.float64], ladders: dict[int, NDArray[np.int32]]
+) -> Places:
+    """For each column the value of its ladder with which changes score best on average, (columns,)."""
+    best = np.zeros(changes.shape[1], np.int32)
+    for column, places in ladders.items():
+        met = changes[:, column] == places[:, None]  # (places, changes)
+        sums = np.where(met, scores, 0.0).sum(axis=1)
+        means = np.where(met.any(axis=1), sums / np.maximum(met.sum(axis=1), 1), -np.inf)
+        best[column] = places[int(means.argmax())]
+    return best
 
 
 def _count_changes(sizes: NDArray[np.intp], size: int) -> int:

@@ -174,6 +174,11 @@ class ChangeSpace:
             lengths += distances[own]
         return lengths
 
+    def keep_nearer(self, places: Places, length: float) -> Places:
+        """The changes that are nearer than a distance."""
+        nearer: Places = places[self.measure(places) < length]
+        return nearer
+
     def measure_extremeness(self, places: Places) -> NDArray[np.float64]:
         """The sum over the columns of how near the new values are to the ends of their columns, (rows,)."""
         sums = np.zeros(len(places))

@@ -46,12 +46,6 @@ CHANGE_PROOF_SECONDS = 10.0
 MAX_PROVED_SETS = 300
 """The most sets of columns of which it is proved one by one that no change of them does."""
 
-GRADE_WORDS: dict[Grade, str] = {
-    "proved": "proved",
-    "exhausted": "all values of the table tried",
-    "sampled": "none found",
-}
-
 
 @dataclass(frozen=True)
 class ChangedValue:
@@ -127,6 +121,8 @@ class Changes:
         A change of fewer columns to values that do not occur in the table, if a prover found one.
     checked
         How the model was asked, in words.
+    asked
+        How many rows the search asked the model about.
 
     """
 
@@ -136,6 +132,7 @@ class Changes:
     fewer: tuple[Grade, ...]
     beyond: RowChange | None
     checked: str
+    asked: int = 0
 
     def __str__(self) -> str:
         wished = "the decision" if self.wished is None else f"it to {self.wished}"
@@ -147,7 +144,14 @@ class Changes:
         """Say how sure it is that fewer columns do not suffice."""
         for grade, own in groupby(enumerate(self.fewer, start=1), key=lambda each: each[1]):
             sizes = [size for size, _ in own]
-            yield f"no change of {_count_columns(sizes)} does ({GRADE_WORDS[grade]})"
+            change = f"no change of {_count_columns(sizes)}"
+            match grade:
+                case "proved":
+                    yield f"{change} does (proved)"
+                case "exhausted":
+                    yield f"{change} does (all values of the table tried)"
+                case _:
+                    yield f"{change} was found among {self.asked:,} rows asked"
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,6 +243,7 @@ class ChangeFinder:
             tuple(fewer),
             None if witness is None else self._describe_witness(space, witness, goal),
             f"checked on the model: {self.teacher.describe()}",
+            search.asked,
         )
 
     def _list_hidden_columns(self) -> list[str]:
@@ -265,7 +270,7 @@ class ChangeFinder:
         values = describe_values(space, places, self.code_book)
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
-        return RowChange(values, self.classes[label], total, search.grade(len(values)))
+        return RowChange(values, self.classes[label], total, search.grade_nearest(len(values)))
 
     def _describe_witness(
         self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None

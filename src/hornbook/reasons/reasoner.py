@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, find_range, make_range
+from hornbook.conditions import Category, Condition
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
@@ -34,8 +33,11 @@ from hornbook.surrogates.grid import Grid
 MEASURED_SAMPLES = 2000
 """Fresh samples on which a reason is measured."""
 
-MAX_READABLE_FACTS = 4
-"""If a proved reason has more conditions, a sampled one with fewer comes before it."""
+MAX_READABLE_FACTS = 6
+"""If a proved reason has more conditions, or covers a single row, a sampled one comes before it."""
+
+PROOF_SHARE = 0.2
+"""The share of the time limit that the proof of a reason may take, and proofs about changes."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class SufficientReason:
     code_book
         The user's words.
     short
-        A reason with fewer conditions that samples bear out, if this one is proved and long.
+        A reason that samples bear out, if this one is proved and has many conditions or covers no other row.
 
     Examples
     --------
@@ -108,8 +110,8 @@ class SufficientReason:
 
     @property
     def facts(self) -> tuple[str, ...]:
-        """The conditions in words, both ends of a column's range together."""
-        return tuple(_describe_conditions(self.conditions, self.code_book))
+        """The conditions in words, those on one column together."""
+        return self.code_book.describe_all(self.conditions)
 
     @property
     def keeps_share(self) -> bool:
@@ -167,15 +169,6 @@ class Why:
         between = "\n" if len(self.reasons) < 2 else "\n\n"
         changes = [] if self.changes is None else [str(self.changes)]
         return between.join([*map(str, self.reasons), *changes, *self.notes])
-
-
-def _describe_conditions(conditions: tuple[Condition, ...], code_book: CodeBook) -> Iterator[str]:
-    for column, group in groupby(conditions, key=lambda condition: condition.column):
-        own = list(group)
-        if sum(len(each.cuts) for each in own) == 2:
-            yield code_book.describe(make_range(column, *find_range(own)))
-        else:
-            yield from map(code_book.describe, own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,7 +265,8 @@ class Reasoner:
         outcome = int(self.teacher.labels(given)[0])
         columns = dict.fromkeys(self.columns)
         preferred = frozenset(find_column(name, columns, self.code_book) for name in prefer)
-        settings = ReasonSettings(share, preferred, proof, seconds)
+        limit = PROOF_SHARE * seconds if proof else 0.0
+        settings = ReasonSettings(share, preferred, limit, seconds)
         found: list[SufficientReason] = []
         for reason in self._list_reasons(given, outcome, settings):
             if all(reason.conditions != other.conditions for other in found):
@@ -281,7 +275,6 @@ class Reasoner:
                 break
         would_change = None
         if changes:
-            limit = seconds if proof else 0.0
             would_change = self._finder.find(
                 given, limits, wished, count=changes, proof_seconds=limit, search_seconds=seconds
             )
@@ -342,22 +335,24 @@ class Reasoner:
             generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
         body = search.find_body()
-        if not settings.proof:
+        if not settings.proof_seconds:
             return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         try:
             prover = self._prover_of(sampler.conditions)
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
-            limits = deadline, search.rng
+            limits = Deadline.after(min(settings.proof_seconds, deadline.left)), search.rng
             proved = ReasonProver(prover, sampler, settings.preferred, banned, *limits).find_body(body)
         reason = self._measure(sampler, proved, settings.share, deadline, number)
-        if reason.level == "sampled" or len(reason.facts) <= MAX_READABLE_FACTS:
+        is_long, is_alone = len(reason.facts) > MAX_READABLE_FACTS, reason.coverage.met <= 1
+        if reason.level == "sampled" or not (is_long or is_alone):
             return reason
         short = self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
-        if short.keeps_share and len(short.facts) < len(reason.facts):
-            return replace(reason, short=short)
-        return reason
+        is_shorter = is_long and len(short.facts) < len(reason.facts)
+        is_wider = is_alone and short.coverage.met > reason.coverage.met
+        may_keep_share = short.share.high >= settings.share
+        return replace(reason, short=short) if may_keep_share and (is_shorter or is_wider) else reason
 
     @cached_property
     def _prover(self) -> ColumnProver:
@@ -408,9 +403,9 @@ class Reasoner:
 
 @dataclass(frozen=True)
 class ReasonSettings:
-    """The settings of a search for reasons: share, preferred columns, proofs, time limit in seconds."""
+    """Settings of a search for reasons: share, preferred columns, seconds for a proof (or 0) and for all."""
 
     share: float
     preferred: frozenset[str]
-    proof: bool
+    proof_seconds: float
     seconds: float

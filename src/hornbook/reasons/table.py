@@ -103,7 +103,7 @@ class TableReasons:
 
 
 def cover_table(
-    reasoner: Reasoner, max_reasons: int = 10, *, seconds: float = 60.0, **options: Any
+    reasoner: Reasoner, max_reasons: int = 10, *, proof: bool = False, seconds: float = 60.0, **options: Any
 ) -> TableReasons:
     """Why a model decides the rows of a table so: the few reasons that cover most of them.
 
@@ -113,10 +113,12 @@ def cover_table(
         The model, bound to the rows.
     max_reasons
         The most reasons that are named.
+    proof
+        Whether reasons are proved where they can be.
     seconds
         Time limit of the search; rows that it is not enough for remain.
     options
-        What `Reasoner.explain` takes: `share`, `prefer` and `proof`.
+        What `Reasoner.explain` takes: `share` and `prefer`.
 
     Examples
     --------
@@ -126,7 +128,7 @@ def cover_table(
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
     >>> subject = Subject.bind(model, X, target="virginica", hold_out=False)
-    >>> print(cover_table(Reasoner(subject), max_reasons=2))
+    >>> print(cover_table(Reasoner(subject), max_reasons=2, proof=True))
     not virginica: 98 of 150 rows
       98 rows, because petal length (cm) ≤ 4.93 and petal width (cm) ≤ 1.73 (proved, minimal)
     virginica: 52 of 150 rows
@@ -152,8 +154,9 @@ def cover_table(
             break
         limit = min(deadline.left, REASON_SECONDS)
         (reason,) = reasoner.explain(
-            frame.iloc[[row]], seconds=limit, changes=0, ask_again=False, **options
+            frame.iloc[[row]], proof=proof, seconds=limit, changes=0, ask_again=False, **options
         ).reasons
+        reason = reason.readable
         if not reason.keeps_share:
             continue
         own = meet_conditions(reason.conditions, frame) & (labels == labels[row])

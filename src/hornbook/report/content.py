@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hornbook.code_book import UNNAMED_TARGET
 from hornbook.extraction import Extraction, LineStatistics
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share, StratifiedShare
@@ -147,6 +148,8 @@ def title_report(extraction: Extraction) -> str:
     """
     model = extraction.provenance.get("model")
     name = model.get("name") if isinstance(model, Mapping) else None
+    if extraction.target == UNNAMED_TARGET:
+        return f"What {name or 'the model'} says"
     return f"What {name or 'the model'} says about {extraction.target}"
 
 
@@ -203,11 +206,11 @@ def list_details(content: Any) -> Iterator[tuple[str, str]]:
 
 def title_diff(diff: ModelDiff) -> str:
     """The title of the page."""
-    names = name_models(diff)
+    names, about = name_models(diff), "" if diff.target == UNNAMED_TARGET else f" about {diff.target}"
     if len(names) == 1:
-        return f"Where {names[0]} errs about {diff.target}"
+        return f"Where {names[0]} errs{about}"
     same = names[0] == names[1]
-    return f"What changed about {diff.target}" + ("" if same else f": {names[0]} and {names[1]}")
+    return f"What changed{about}" + ("" if same else f": {names[0]} and {names[1]}")
 
 
 def name_models(diff: ModelDiff) -> list[str]:

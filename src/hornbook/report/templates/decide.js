@@ -69,54 +69,70 @@ const Decider = (() => {
     return null;
   }
 
-  /* What a row says about a condition, of which the answer is known: true, false, or null. */
-  function say(condition, answer, row) {
-    const { column } = condition;
-    const value = row.get(column) ?? null;
-    const known = wordsOf(column).order ?? wordsOf(column).pair;
-    const values = valuesOf(condition);
-    if (values.length && known && value !== null && !known.some((each) => same(each, value))) {
-      return `${label(column)} = ${name(column, value)}`;
-    }
-    if (condition.kind === "missing") return `${label(column)} is ${condition.missing === answer ? "missing" : "present"}`;
-    if (answer === null) return `${label(column)} is missing`;
-    if (condition.kind === "threshold") {
-      const { cut } = condition;
-      return condition.above === answer ? sayRange(column, cut, Infinity) : sayRange(column, -Infinity, cut);
-    }
-    const inside = condition.inside === answer;
-    const segment = saySegment(column, values, inside);
+  /* That a column has one of some values or, if not `inside`, another one. */
+  function sayValues(column, values, inside) {
+    const order = (one, other) => (typeof one === "string") - (typeof other === "string") || (one < other ? -1 : Number(one > other));
+    const distinct = values.filter((value, place) => values.findIndex((each) => same(each, value)) === place).sort(order);
+    const segment = saySegment(column, distinct, inside);
     if (segment !== null) return segment;
-    if (values.length === 1) return `${label(column)} ${inside ? "=" : "≠"} ${name(column, values[0])}`;
-    return `${label(column)} ${inside ? "in" : "not in"} {${values.map((value) => name(column, value)).join(", ")}}`;
+    if (distinct.length === 1) return `${label(column)} ${inside ? "=" : "≠"} ${name(column, distinct[0])}`;
+    return `${label(column)} ${inside ? "in" : "not in"} {${distinct.map((value) => name(column, value)).join(", ")}}`;
+  }
+
+  /* What a row says about conditions, [condition, answer], the answers true, false, or null: a text a column. */
+  function sayAll(answers, row) {
+    return [...new Set(answers.map(([{ column }]) => column))].flatMap((column) => {
+      const value = row.get(column) ?? null;
+      if (value === null) return [`${label(column)} is missing`];
+      const known = wordsOf(column).order ?? wordsOf(column).pair;
+      const isTold = known && !known.some((each) => same(each, value));
+      let [low, high, allowed] = [-Infinity, Infinity, null];
+      const excluded = [];
+      for (const [condition, answer] of answers.filter(([each]) => each.column === column)) {
+        if (condition.kind === "threshold" && condition.above === answer) low = Math.max(low, condition.cut);
+        else if (condition.kind === "threshold") high = Math.min(high, condition.cut);
+        const named = valuesOf(condition);
+        if (!named.length) continue;
+        const values = isTold ? [value] : named;
+        if (!isTold && condition.inside !== answer) excluded.push(...named);
+        else allowed = (allowed ?? values).filter((one) => values.some((other) => same(one, other)));
+      }
+      if (allowed !== null) {
+        const left = allowed.filter((each) => !excluded.some((other) => same(each, other)));
+        return [sayValues(column, left.filter((each) => typeof each === "string" || (each > low && each <= high)), true)];
+      }
+      const texts = low > -Infinity || high < Infinity ? [sayRange(column, low, high)] : [];
+      if (excluded.length) texts.push(sayValues(column, excluded, false));
+      return texts.length ? texts : [`${label(column)} is present`];
+    });
   }
 
   /* By form: the number of the class, the facts that decide in words, and the sums of a card.
      `points` of a fact are empty where the form gives none. */
   const forms = {
     tree({ root }, row) {
-      const facts = new Set();
+      const answers = [];
       let node = root;
       while (typeof node !== "number") {
         const answer = evaluate(node.question, row);
-        facts.add(say(node.question, answer, row));
+        answers.push([node.question, answer]);
         node = answer ? node.yes : node.no;
       }
-      return { outcome: node, facts: [...facts].map((text) => ({ text, points: [] })), sums: [] };
+      return { outcome: node, facts: sayAll(answers, row).map((text) => ({ text, points: [] })), sums: [] };
     },
 
     rules({ rules, default: otherwise }, row) {
-      const passed = new Set();
+      const passed = [];
       for (const rule of rules) {
         const answers = rule.body.map((condition) => [condition, evaluate(condition, row)]);
         const failing = answers.find(([, answer]) => answer !== true);
         if (!failing) {
-          const facts = [...rule.body.map((condition) => say(condition, true, row)), ...passed];
+          const facts = sayAll([...answers, ...passed], row);
           return { outcome: rule.outcome, facts: facts.map((text) => ({ text, points: [] })), sums: [] };
         }
-        passed.add(say(...failing, row));
+        passed.push(failing);
       }
-      return { outcome: otherwise, facts: [...passed].map((text) => ({ text, points: [] })), sums: [] };
+      return { outcome: otherwise, facts: sayAll(passed, row).map((text) => ({ text, points: [] })), sums: [] };
     },
 
     card({ lines_of_points: lines, base }, row) {
@@ -130,7 +146,7 @@ const Decider = (() => {
         const points = answer ? line.points : answer === null ? line.unknown_points : [];
         points.forEach((each, number) => { sums[number] += each; });
         if (points.some(Boolean)) {
-          const text = [...above.map((condition) => say(condition, true, row)), say(own, answer, row)].join(" and ");
+          const text = sayAll([...above.map((condition) => [condition, true]), [own, answer]], row).join(" and ");
           facts.push({ text, points });
         }
       }
@@ -170,8 +186,7 @@ const Decider = (() => {
     for (const value of named) found.push({ value, text: `${label(column)} = ${name(column, value)}` });
     if (named.length && !levels.length && !cuts.length) {
       const value = named.every((each) => typeof each === "number") ? next(Math.max(...named)) : another;
-      const others = { column, values: named, inside: false };
-      found.push({ value, text: say(others, true, new Map()) });
+      found.push({ value, text: sayValues(column, named, false) });
     }
     found.push({ value: null, text: `${label(column)} is missing` });
     return found;
@@ -199,5 +214,5 @@ const Decider = (() => {
     return found;
   }
 
-  return { words, another, evaluate, valuesOf, write, label, name, say, decide, conditions, changes };
+  return { words, another, evaluate, valuesOf, write, label, name, decide, conditions, changes };
 })();
