@@ -63,23 +63,27 @@ def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder,
     wide = plain.assign(größe=plain["age"] + 0.5)
     wide.to_csv(path, index=False, sep=";", decimal=",", encoding="cp1252")
     wide.to_csv(tmp_path / "plain.csv", index=False)
-    done = hornbook("extract", path, "--target", "ill", "--train", "-o", run, *SMALL)
+    given = "encoding=cp1252 decimal=,"
+    done = hornbook("extract", path, "--csv", given, "--target", "ill", "--train", "-o", run, *SMALL)
     assert done.returncode == 0
-    guesses = "delimiter=; encoding=cp1252 decimal=,"
-    assert done.stderr == f'# patients.csv.gz is read as --csv "{guesses}"\n'
+    assert done.stderr == '# patients.csv.gz is read as --csv "delimiter=;"\n'
+    described = f"delimiter=; {given}"
     data = json.loads((run / "config.json").read_text())["data"]
-    assert data["csv"] == f"{guesses} thousands=none"
+    assert data["csv"] == f"{described} thousands=none"
     assert data["sha256"] == read_table(tmp_path / "plain.csv").checksum()
     again = hornbook("compare", run, "--samples", 200)
     assert (again.returncode, again.stderr) == (0, "")
     (always,) = (line for line in again.stdout.splitlines() if line.startswith('always "'))
     assert always.split('"')[2].split()[0] == "0"  # literals
-    predicted = [hornbook("predict", run, file) for file in (path, tmp_path / "plain.csv")]
+    predicted = [
+        hornbook("predict", run, *file) for file in ((path, "--csv", given), (tmp_path / "plain.csv",))
+    ]
     assert predicted[0].stdout == predicted[1].stdout and predicted[1].stderr == ""
-    given = hornbook("predict", run, path, "--csv", guesses)
-    assert (given.stdout, given.stderr) == (predicted[1].stdout, "")
+    repeated = hornbook("predict", run, path, "--csv", described)
+    assert (repeated.stdout, repeated.stderr) == (predicted[1].stdout, "")
     for description, message in {
-        "decimal=.": "row 1: column 'age' is never '65,0'; it has numbers",
+        "encoding=cp1252 decimal=.": "row 1: column 'age' is never '65,0'; it has numbers",
+        "decimal=,": "patients.csv.gz: the file is not utf-8 text; if it is in another encoding, name it",
         "sep=;": "'sep=;' is not one of",
     }.items():
         refused = hornbook("predict", run, path, "--csv", description)

@@ -229,9 +229,13 @@ def _read_sample(path: Path) -> object:
     return read_table(path, max_rows=3)
 
 
+def _read_western(path: Path) -> object:
+    return read_table(path, max_rows=3, encoding="cp1252", decimal=",")
+
+
 TABLE_FORMATS = {
     "csv": FileFormat("table.csv", _make_csv, read_table),
-    "western-csv": FileFormat("western.csv", _make_western_csv, _read_sample),
+    "western-csv": FileFormat("western.csv", _make_western_csv, _read_western),
     "gzip": FileFormat("table.csv.gz", lambda rng: gzip.compress(_make_csv(rng), mtime=0), read_table),
     "inside-gzip": FileFormat("inside.csv.gz", _make_csv, _read_sample, gzip.compress),
     "zstd": FileFormat("table.csv.zst", _make_zstd, read_table),

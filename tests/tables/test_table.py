@@ -89,6 +89,16 @@ def test_frames_of_pandas_and_polars_are_tables() -> None:
         assert table.name == "table"
 
 
+def test_read_table_texts_of_a_frame_may_be_missing_values_and_numbers() -> None:
+    frame = pd.DataFrame(
+        {"a": ["1", " ? ", "2.5"], "b": ["x", "NA", " y "], "c": [1, "?", 3], "d": list("uvw")}
+    )
+    table = read_table(frame)
+    assert table.frame["a"].tolist()[::2] == [1, 2.5] and table.frame["c"].tolist()[::2] == [1, 3]
+    assert table.frame["b"].tolist() == ["x", None, "y"] and table.frame["d"].tolist() == ["u", "v", "w"]
+    assert table.frame.isna().to_numpy().sum() == 3
+
+
 def test_read_table_source_frame_is_left_alone() -> None:
     frame = FRAME.astype(object).fillna("?")
     before = frame.copy()
@@ -218,7 +228,7 @@ def test_read_table_file_that_is_absent_or_not_text_is_refused(tmp_path: Path) -
         read_table(tmp_path / "nowhere.csv")
     binary = tmp_path / "b.csv"
     binary.write_bytes(b"a,b\n1,\xff\x90\n")
-    with pytest.raises(HornbookError, match=r"b.csv: the file is not utf-8 text \(byte 6\); if it is in"):
+    with pytest.raises(HornbookError, match=r"b.csv: the file is not utf-8 text; if it is in"):
         read_table(binary)
 
 

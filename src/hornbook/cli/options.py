@@ -42,7 +42,7 @@ CsvOption = Annotated[
     str | None,
     typer.Option(
         "--csv",
-        help='How a text is written, such as "delimiter=; decimal=, encoding=cp1252"; or it is found out.',
+        help='How a text is written, such as "delimiter=; decimal=, thousands=. encoding=cp1252".',
     ),
 ]
 EncodingOption = Annotated[

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         replace_columns,
     )
     from hornbook.tables.reading import read_new_parts, read_new_rows
-    from hornbook.tables.sources import is_query, is_source, name_source
+    from hornbook.tables.sources import TextFormat, is_query, is_source, name_source
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
         Kind,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
         infer_kind,
         read_table,
     )
-    from hornbook.tables.text_format import TextFormat
 
 __all__ = [
     "DATASETS",
@@ -75,9 +74,8 @@ __getattr__ = load_lazily(
             "replace_columns",
         ],
         "reading": ["read_new_parts", "read_new_rows"],
-        "sources": ["is_query", "is_source", "name_source"],
+        "sources": ["TextFormat", "is_query", "is_source", "name_source"],
         "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],
-        "text_format": ["TextFormat"],
     },
 )

@@ -1,24 +1,21 @@
 """Sources of rows: files, folders, patterns and queries, as queries in SQL that DuckDB answers.
 
-Texts are decompressed, and rewritten in UTF-8 where they are in another encoding.
+Compressed files are decompressed, and texts rewritten in UTF-8 where they are in another encoding.
 """
 
 from __future__ import annotations
 
-import bz2
 import codecs
 import csv
 import glob
 import gzip
-import io
-import lzma
 import os
 import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
@@ -26,9 +23,15 @@ from typing import Any
 
 from hornbook.errors import HornbookError
 from hornbook.tables.frames import check_names
-from hornbook.tables.text_format import DELIMITERS, TextFormat
 
-COMPRESSION_SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+DELIMITERS = (",", ";", "\t", "|")
+DECIMALS = (".", ",")
+THOUSANDS = ("", ",", ".", " ", "'")
+
+SIGN_NAMES = {"\t": "tab", " ": "space", "": "none"}
+"""Words for signs that are not seen in a description."""
+
+COMPRESSION_SUFFIXES = (".gz", ".zst")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".data", *PARQUET_SUFFIXES, *JSON_SUFFIXES)
@@ -42,6 +45,8 @@ OTHER_KINDS = {
     b"\x89HDF": "an HDF5 file",
     b"ARROW1": "an Arrow file",
     b"PARE": "an encrypted Parquet file",
+    b"BZh": "a bzip2 file",
+    b"\xfd7zXZ": "an xz file",
 }
 """What else a file may be, by its first bytes."""
 
@@ -62,23 +67,110 @@ BAD_QUOTE = (
     "is the file cut short?"
 )
 
+NO_TEXT = (
+    "holds NUL characters: the file is damaged, no text, or in another encoding, such as "
+    "encoding='utf-16-le' (--csv encoding=utf-16-le)"
+)
+OTHER_ENCODING = "if it is in another encoding, name it, such as encoding='cp1252' (--csv encoding=cp1252)"
+
 MAX_SHOWN_CHARACTERS = 120
 """Length to which names of files and messages of other libraries are cut."""
 
-UTF8, WESTERN = "utf-8", "cp1252"
-"""The encodings that a text without a byte order mark is tried in; the second contains Latin-1."""
 
-BYTE_ORDER_MARKS = {
-    codecs.BOM_UTF8: UTF8,
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-"""The encodings by the first bytes of a text."""
+def _is_delimiter(sign: str) -> bool:
+    """Whether a sign can stand between values, and in a description."""
+    return len(sign) == 1 and sign not in '"\0' and (sign in "\t " or not sign.isspace())
 
-_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_NOT_WESTERN = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f\x81\x8d\x8f\x90\x9d]")
+
+def _is_encoding(name: str) -> bool:
+    """Whether Python knows an encoding of texts by a name, of one word."""
+    try:
+        "".encode(name)
+    except (LookupError, ValueError):
+        return False
+    return name.split() == [name]
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a table is written as text; None is what is usual, and the delimiter that the text seems to have.
+
+    Parameters
+    ----------
+    delimiter
+        The sign between values.
+    encoding
+        The name of the encoding, such as `cp1252`; UTF-8, or UTF-16 after its byte order mark.
+    decimal
+        The decimal sign of numbers, a comma or a point.
+    thousands
+        The sign between groups of three digits: a comma, a point, a space or an apostrophe; none.
+
+    Examples
+    --------
+    >>> text_format = TextFormat.parse("delimiter=; decimal=,")
+    >>> text_format.delimiter, text_format.decimal, text_format.encoding
+    (';', ',', None)
+    >>> text_format.describe()
+    'delimiter=; decimal=,'
+
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.delimiter is not None and not _is_delimiter(self.delimiter):
+            raise HornbookError(f"the delimiter is one character, such as ; or tab; got {self.delimiter!r}")
+        if self.decimal not in (None, *DECIMALS):
+            raise HornbookError(f"the decimal sign is . or ,; got {self.decimal!r}")
+        if self.thousands not in (None, *THOUSANDS):
+            raise HornbookError(f"the sign between thousands is , . ' space or none; got {self.thousands!r}")
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise HornbookError(f"{self.decimal!r} is either the decimal sign or between thousands, not both")
+        if self.encoding is not None and not _is_encoding(self.encoding):
+            raise HornbookError(
+                f"there is no encoding {self.encoding!r}; there are utf-8, cp1252, latin-1, utf-16 and others"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> TextFormat:
+        """Read a description: `name=sign`, separated by spaces, with the words tab, space and none."""
+        signs = {word: sign for sign, word in SIGN_NAMES.items()}
+        values: dict[str, str] = {}
+        names = [field.name for field in fields(cls)]
+        for item in text.split():
+            name, equals, value = item.partition("=")
+            if name not in names or not equals or not value or name in values:
+                raise HornbookError(
+                    f"{item!r} is not one of {'=…, '.join(names)}=…, once each, separated by spaces"
+                )
+            values[name] = value if name == "encoding" else signs.get(value, value)
+        return cls(**values)
+
+    def describe(self) -> str:
+        """The format as `parse` reads it, without what is unknown."""
+        return " ".join(
+            f"{field.name}={SIGN_NAMES.get(value, value)}"
+            for field in fields(self)
+            if (value := getattr(self, field.name)) is not None
+        )
+
+    def describe_guesses(self, given: TextFormat) -> str:
+        """What was found out, since it was not given, and is not plain."""
+        known, plain = asdict(given), asdict(PLAIN_TEXT)
+        return TextFormat(
+            **{
+                name: None if known[name] is not None or value == plain[name] else value
+                for name, value in asdict(self).items()
+            }
+        ).describe()
+
+
+PLAIN_TEXT = TextFormat(",", "utf-8", ".", "")
+"""The format that needs no mention."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +316,8 @@ def _name_errors(source: str | Path) -> Iterator[None]:
         raise HornbookError(f"{name}: {error}") from None
     except OSError as error:
         raise HornbookError(f"{name} cannot be read: {error.strerror or error}") from None
-    except UnicodeError as error:
-        raise HornbookError(f"{name} holds bytes that are no text: {shorten(str(error))}") from None
+    except UnicodeError:
+        raise HornbookError(f"{name}: the file is not utf-8 text; {OTHER_ENCODING}") from None
     except MemoryError:
         raise HornbookError(f"{name} does not fit into memory; read some of its rows by max_rows=…") from None
 
@@ -242,6 +334,10 @@ def _explain(text: str) -> str:
         )
     if "unterminated quote" in text:
         return f"{where}: {BAD_QUOTE}"
+    if "Invalid unicode" in text:
+        return f"{where} is not utf-8 text; {OTHER_ENCODING}"
+    if "invalid state" in text:
+        return f"its lines end in several ways (save it again with one), or {BAD_QUOTE}"
     if "Maximum line size" in text:
         return f"{where} has more than {MAX_LINE_BYTES:,} bytes; is a quote opened and not closed?"
     return shorten(re.sub(r"^\w+( \w+)? Error: ", "", text.partition("\n\n")[0]))
@@ -290,7 +386,8 @@ def _read_texts(
     """The cells of texts with the same columns, one below the other."""
     sources = []
     for path in paths:
-        plain, encoding = _rewrite_plainly(path, folder, asked.encoding)
+        encoding = asked.encoding or _find_encoding(path)
+        plain = _rewrite_plainly(path, folder, encoding)
         delimiter = asked.delimiter or _sniff_delimiter(connection, plain)
         header, skip = _read_header(plain, delimiter) if names is None else (names, 0)
         columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header)))
@@ -302,7 +399,7 @@ def _read_texts(
         )
         if len(header) == 1:  # without blank lines
             query += " WHERE trim(c0) <> ''"
-        text_format = replace(asked, delimiter=delimiter, encoding=encoding)
+        text_format = TextFormat(delimiter, encoding, asked.decimal or ".", asked.thousands or "")
         sources.append(Source(connection, query, check_names(header), text_format))
         if sources[-1].names != sources[0].names:
             raise HornbookError(f"{path.name} and the first file have different columns")
@@ -331,6 +428,8 @@ def _read_header(path: Path, delimiter: str) -> tuple[list[str], int]:
         reader = csv.reader(file, delimiter=delimiter, skipinitialspace=not delimiter.isspace(), strict=True)
         try:
             for lines, row in enumerate(reader, 1):
+                if "\0" in "".join(row):
+                    raise HornbookError(f"line {lines} {NO_TEXT}")
                 if len(row) > 1 or "".join(row).strip():
                     return row, lines
         except csv.Error as error:
@@ -347,8 +446,6 @@ def _open_zstd(file: Any) -> Any:
 
 DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
     b"\x28\xb5\x2f\xfd": _open_zstd,
 }
 """For the first bytes of a compressed file, a function that decompresses it."""
@@ -387,78 +484,20 @@ def _read_chunk(content: Any) -> bytes:
         raise HornbookError(f"the compressed file is damaged or cut short ({reason}); get it again") from None
 
 
-def _rewrite_plainly(path: Path, folder: Path, given: str | None) -> tuple[Path, str]:
-    """Rewrite a text as UTF-8 with line ends of one kind, unless it is so; return it and its encoding.
+def _find_encoding(path: Path) -> str:
+    """UTF-8, or UTF-16 where a file begins with its byte order mark."""
+    with path.open("rb") as file:
+        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8"
 
-    The encoding, if it is not given, is found by the byte order mark, UTF-8, or what Windows writes in the
-    West. The last is taken only for a text in which no two bytes are a character of UTF-8: otherwise it is
-    UTF-8 that was damaged.
-    """
-    encoding = given or _find_mark(path)
-    error, are_lines_mixed = _check_text(path, encoding)
-    if error is not None and given is None and encoding == UTF8 and _is_western(path):
-        encoding, error = WESTERN, None
-    if error is not None:
-        advice = "name another encoding"
-        if given is None:
-            example = "encoding='latin-1' (--csv encoding=latin-1)"
-            advice = f"if it is in another encoding, name it, such as {example}"
-        raise HornbookError(f"the file is not {encoding} text ({error}); {advice}")
-    if _codec(encoding) == _codec(UTF8) and not are_lines_mixed:
-        return path, encoding
+
+def _rewrite_plainly(path: Path, folder: Path, encoding: str) -> Path:
+    """Rewrite a text of another encoding as UTF-8."""
+    if codecs.lookup(encoding).name == "utf-8":
+        return path
     plain = folder / f"plain-{len(os.listdir(folder))}"
-    with path.open(encoding=_codec(encoding)) as text, plain.open("w", encoding=UTF8, newline="\n") as target:
-        shutil.copyfileobj(text, target, CHUNK_BYTES)
-    return plain, encoding
-
-
-def _codec(encoding: str) -> str:
-    """The codec of an encoding; that of UTF-8 passes over a byte order mark."""
-    return "utf-8-sig" if codecs.lookup(encoding).name == UTF8 else encoding
-
-
-def _find_mark(path: Path) -> str:
-    """The encoding that a file's byte order mark names; UTF-8 without one."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    return next((name for mark, name in BYTE_ORDER_MARKS.items() if start.startswith(mark)), UTF8)
-
-
-def _check_text(path: Path, encoding: str) -> tuple[str | None, bool]:
-    """The byte of a file that is not text in an encoding, or None, and whether its line ends differ.
-
-    A text with NUL characters is refused.
-    """
-    decoder = codecs.getincrementaldecoder(_codec(encoding))()
-    lines = io.IncrementalNewlineDecoder(None, translate=False)
-    offset = 0
-    with path.open("rb") as file:
-        while True:
-            pending = len(decoder.getstate()[0])
-            chunk = file.read(CHUNK_BYTES)
-            try:
-                text = decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as error:
-                return f"byte {offset - pending + error.start}", False
-            except UnicodeError as error:
-                return str(error), False
-            if "\0" in text:
-                raise HornbookError(
-                    "the file holds NUL characters: it is damaged, no text, or in another encoding, such as "
-                    "encoding='utf-16-le' (--csv encoding=utf-16-le)"
-                )
-            lines.decode(text, final=not chunk)
-            if not chunk:
-                return None, isinstance(lines.newlines, tuple)
-            offset += len(chunk)
-
-
-def _is_western(path: Path) -> bool:
-    """Whether a file is text in the Western encoding, with no character of UTF-8 in it."""
-    with path.open("rb") as file:
-        tail = b""
-        while chunk := file.read(CHUNK_BYTES):
-            if _NOT_WESTERN.search(chunk) or _MULTIBYTE.search(tail + chunk):
-                return False
-            tail = chunk[-3:]
-    return True
+    try:
+        with path.open(encoding=encoding) as text, plain.open("w", encoding="utf-8", newline="\n") as target:
+            shutil.copyfileobj(text, target, CHUNK_BYTES)
+    except UnicodeError:
+        raise HornbookError(f"the file is not {encoding} text; {OTHER_ENCODING}") from None
+    return plain

@@ -14,9 +14,8 @@ import pandas as pd
 from hornbook.conditions import spell_level, truth_value
 from hornbook.errors import HornbookError
 from hornbook.tables.frames import as_frame, check_names, refuse_infinity, replace_columns
-from hornbook.tables.reading import MISSING_MARKERS, Reading, draw_rows, read_rows, read_texts
-from hornbook.tables.sources import name_source
-from hornbook.tables.text_format import TextFormat
+from hornbook.tables.reading import MISSING_MARKERS, Reading, draw_rows, read_rows, replace_markers
+from hornbook.tables.sources import TextFormat, name_source
 
 Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -156,7 +155,7 @@ class Table:
     source_rows
         The number of rows of the source, if the table is a sample of them.
     notes
-        What was taken for missing values in columns of numbers.
+        What was taken for missing values in columns of numbers, and which words may be numbers.
 
     """
 
@@ -259,13 +258,13 @@ def read_table(
     ----------
     source
         A path to a CSV, TSV or similar text, a `.parquet`, `.json` or `.jsonl` file, perhaps
-        compressed by gzip, bzip2, xz or Zstandard; a folder of such files or a pattern like
+        compressed by gzip or Zstandard; a folder of such files or a pattern like
         `visits/*.csv`; a query like `SELECT * FROM 'visits/*.parquet' WHERE age > 40`, which DuckDB
         answers. Or a pandas or polars frame.
     label, positive, above
         The class column; see `Table.with_label`.
     delimiter, encoding, decimal, thousands
-        How a text is written, see `TextFormat`; what is not given is found out.
+        How a text is written, see `TextFormat`; of what is not given the delimiter is found out.
     names
         The column names of a text without a header.
     missing
@@ -295,9 +294,9 @@ def read_table(
     given = as_frame(source)
     name = name or ("table" if given is not None else name_source(source))
     if given is not None:
-        texts, notes = read_texts(given, missing, words=kinds or ())
-        drawn, reading = draw_rows(len(texts), max_rows, seed), Reading(len(texts), notes=notes)
-        frame = (texts if drawn is None else texts.iloc[drawn]).reset_index(drop=True)
+        given = replace_markers(given, missing)
+        drawn, reading = draw_rows(len(given), max_rows, seed), Reading(len(given))
+        frame = (given if drawn is None else given.iloc[drawn]).reset_index(drop=True)
     else:
         text_format = TextFormat(delimiter, encoding, decimal, thousands)
         frame, reading = read_rows(
