@@ -152,6 +152,7 @@ def test_read_table_says_that_words_look_like_numbers(
     (note,) = table.notes
     assert note.startswith("column 'a' holds words that look like numbers, such as ")
     assert table.frame["a"].dtype == object
+    assert read_table(path, kinds={"a": "categorical"}).notes == ()
     table = read_table(path, **asdict(TextFormat.parse(description)))
     assert table.frame["a"].tolist() == values and table.notes == ()
     assert table.text_format is not None
@@ -302,8 +303,9 @@ def test_read_table_refuses_what_expands_too_much(
         read_table(written(tmp_path, f"t.csv{suffix}", content), max_rows=10)
 
 
-def test_read_table_takes_thousands_of_columns(tmp_path: Path) -> None:
+def test_read_table_takes_thousands_of_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     width = 2000
+    monkeypatch.setattr(reading, "COLUMNS_PER_PASS", 700)
     rows = [[f"c{number}" for number in range(width)], *(["1.5"] * width for _ in range(3)), ["2"] * width]
     table = read_table(written(tmp_path, "t.csv", write_csv(rows)))
     assert table.frame.shape == (4, width) and set(table.kinds.values()) == {"quantitative"}

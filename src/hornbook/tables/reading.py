@@ -100,7 +100,7 @@ def read_rows(
 ) -> tuple[pd.DataFrame, Reading]:
     """Read all rows of a source, or at most `max_rows` of them, drawn uniformly, in its order.
 
-    `words` are columns that may hold dates, which are words like others there; dates are refused elsewhere.
+    `words` are columns whose dates and numbers with commas are words, of which nothing is said.
     """
     with open_source(source, text_format or TextFormat(), names) as opened:
         rows = Rows.scan(opened, missing, words)
@@ -196,7 +196,7 @@ class Rows:
     def scan(
         cls, source: Source, missing: Iterable[str] = MISSING_MARKERS, words: Collection[str] = ()
     ) -> Rows:
-        """Look at all rows of a source; `words` are columns that may hold dates."""
+        """Look at all rows of a source; `words` are columns that may hold words of any kind, dates too."""
         connection, text_format = source.connection, source.text_format or PLAIN_TEXT
         define_macros(connection, missing, text_format)
         places = [f"c{place}" for place in range(len(source.names))]
@@ -276,7 +276,7 @@ class _Column:
     counts: Counter[str]
 
     def holds(self, *cells: str) -> bool:
-        """Whether the known cells are of these sorts alone, and there is one of the last sort or two."""
+        """Whether the known cells are of these sorts alone, and there is one besides markers."""
         known = {sort for sort, count in self.counts.items() if count} - {"missing", "trimmed"}
         return bool(known - {"marker"}) and known <= {*cells}
 
@@ -311,7 +311,7 @@ class _Column:
         return cell if self.counts.keys() - {"missing", "trimmed"} else "CAST(NULL AS DOUBLE)"
 
 
-def _note(column: _Column, may_be_dates: bool, connection: Any, given: str) -> str | None:
+def _note(column: _Column, are_words: bool, connection: Any, given: str) -> str | None:
     """Say which further markers stand among numbers, or that words look like numbers; refuse dates."""
     if column.kind != "VARCHAR":
         return None
@@ -325,20 +325,18 @@ def _note(column: _Column, may_be_dates: bool, connection: Any, given: str) -> s
         markers = ", ".join(f"{count:,} × {marker!r}" for marker, count in counts)
         return f"column {column.name!r} holds numbers; taken for missing values: {markers}"
     is_date = column.holds("date")
-    if column.are_numbers or not (is_date or column.holds("whole", "number", "like a number")):
+    if column.are_numbers or are_words or not (is_date or column.holds("whole", "number", "like a number")):
         return None
     sort = "date" if is_date else "like a number"
     ((example,),) = connection.sql(f"SELECT first(cell) FROM {cells} WHERE sort(cell) = '{sort}'").fetchall()
-    if not is_date:
-        return (
-            f"column {column.name!r} holds words that look like numbers, such as {example!r}; if they are, "
-            "say decimal=',' or thousands=… (--csv decimal=,)"
-        )
-    if not may_be_dates:
+    if is_date:
         raise HornbookError(
             f"column {column.name!r} holds dates ({example}); make them numbers, such as days, or drop it"
         )
-    return None
+    return (
+        f"column {column.name!r} holds words that look like numbers, such as {example!r}; if they are, "
+        "say decimal=',' or thousands=… (--csv decimal=,)"
+    )
 
 
 def _simplify_type(name: str) -> str:
