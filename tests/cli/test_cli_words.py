@@ -173,8 +173,14 @@ def test_predict_takes_names_of_the_code_book(hornbook, run, voters, tmp_path):
     classes = [row["class"] for row in csv.DictReader(io.StringIO(done.stdout))]
     assert classes == ["yes" if each else "not yes" for each in voters.predict(VOTES.iloc[::7])]
     (tmp_path / "other.csv").write_text("vote,age\nabstains,70\n")
-    assert "Vote = abstains; age ≥ 51" in hornbook("predict", run, tmp_path / "other.csv").stdout
-    (tmp_path / "bad.csv").write_text("vote,age,party\ny,50,a\ny,old,a\nz,30,b\n")
+    refused = hornbook("predict", run, tmp_path / "other.csv")
+    assert (
+        is_one_line(refused) and "row 1: column 'vote' is never 'abstains'; its values are" in refused.stderr
+    )
+    done = hornbook("predict", run, tmp_path / "other.csv", "--unknown-levels", "missing")
+    assert "1,not yes,Vote is missing" in done.stdout
+    assert done.stderr == "# column 'vote' is never 'abstains' in the table: missing in 1 row\n"
+    (tmp_path / "bad.csv").write_text("vote,age,party\ny,50,a\ny,old,a\n\n")
     done = hornbook("predict", run, tmp_path / "bad.csv")
     assert is_one_line(done) and "row 2: column 'age' is never 'old'" in done.stderr
 

@@ -24,6 +24,7 @@ from hornbook.checks.violations import NEAREST_ROWS, BodySampler, Violation, bri
 from hornbook.code_book import CodeBook
 from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError, ModelError
+from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, Subject, ask_anew
 from hornbook.proof import ColumnProver, Domain, Verdict, make
@@ -262,7 +263,8 @@ class ClaimChecker:
     ) -> Violation:
         """The violation that changes the fewest columns of a row of the table."""
         rows, number, changed = bring_close(witnesses, self.teacher.frame, breaks, needed)
-        return Violation(rows, self._outcomes(rows), number, changed)
+        name = self.teacher.frame.index[number]
+        return Violation(rows, self._outcomes(rows), plain_value(name), changed)
 
     def _outcomes(self, rows: pd.DataFrame) -> tuple[str, ...]:
         return tuple(self.classes[number] for number in self.teacher.labels(rows))

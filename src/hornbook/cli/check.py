@@ -145,7 +145,7 @@ def _claim_line(result: ClaimCheck, words: CodeBook) -> str:
             for name in map(str, violation.rows)
         )
         lines.append(f"        {outcome}: {values}")
-    where = f"row {violation.row} of the table"
+    where = f"row {violation.row} of the table, counted from 1"
     with_changes = (
         f"{where}, with another {', '.join(map(words.label, violation.changed))}"
         if violation.changed

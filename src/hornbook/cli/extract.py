@@ -20,6 +20,7 @@ from hornbook.cli.options import (
     FormOption,
     GroupsOption,
     JsonOption,
+    LevelsOption,
     ModelSecondsOption,
     OutputOption,
     PositiveOption,
@@ -29,6 +30,7 @@ from hornbook.cli.options import (
     TargetOption,
     TestOption,
     TrustOption,
+    UnknownLevelsOption,
 )
 from hornbook.cli.output import Interrupted, emit, emit_json, print_remark, progress, summarise_run
 from hornbook.errors import HornbookError
@@ -56,6 +58,7 @@ def extract(
         bool, typer.Option("--train", help="Train gradient boosting on the columns instead.")
     ] = False,
     test: TestOption = None,
+    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
     groups: GroupsOption = None,
     output: OutputOption = None,
     positive: PositiveOption = None,
@@ -129,9 +132,11 @@ def extract(
     context.with_resource(limit_model_seconds(model_seconds))
     table = open_table(context, data, target, positive, above, csv, model, train, output, groups)
     words = read_code_book(code_book, table.features)
-    test_rows = None if test is None else read_test_rows(test, table.features, csv, print_remark)
+    test_rows = None
     if test is not None:
-        table = table.with_test_rows(describe_file(test))
+        policy = unknown_levels.value
+        test_rows = read_test_rows(test, table.features, words, csv, policy, print_remark)
+        table = table.with_test_rows({**describe_file(test), "unknown_levels": policy})
     content = None
     if model is None:
         about, black_box, content = _train(table, seed)

@@ -12,6 +12,13 @@ MODEL_SECONDS = 600.0
 """Seconds in which a model has to answer each call, unless a command is told otherwise."""
 
 
+class UnknownLevelsOption(StrEnum):
+    """What becomes of levels that the table never had."""
+
+    REFUSE = "refuse"
+    MISSING = "missing"
+
+
 class FormOption(StrEnum):
     """The form of an explanation."""
 
@@ -74,6 +81,12 @@ ProofSecondsOption = Annotated[
 TestOption = Annotated[
     Path | None,
     typer.Option(help="A file of rows, with the table's columns, to measure fidelity on; none are held out."),
+]
+LevelsOption = Annotated[
+    UnknownLevelsOption,
+    typer.Option(
+        "--unknown-levels", help="Levels that the table never had: refuse them, or take as missing."
+    ),
 ]
 GroupsOption = Annotated[
     str | None,

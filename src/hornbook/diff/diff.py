@@ -261,7 +261,9 @@ class DiffSearch:
             lines=tuple(measure_diff_lines(explanation, switches, used, unseen, figures)),
             recall=unseen.measure(explanation.decide(unseen.frame) == numbers, unseen.differs),
             groups=tuple(find_diff_groups(used, unseen, [explanation], words)),
-            rows=tuple(list_diff_rows(*shown, explanation, finder)),
+            rows=tuple(
+                list_diff_rows(shown[0], self.subject.frame.index[shown[1]].tolist(), explanation, finder)
+            ),
             models=tuple(describe_sides(compared, samples, shown[0], words)),
             answers=0,
             distribution="",

@@ -13,6 +13,7 @@ from hornbook.extraction.fidelity import (
     measure_groups,
 )
 from hornbook.extraction.given_values import (
+    UnknownLevels,
     find_column,
     name_values,
     read_given_row,
@@ -39,6 +40,7 @@ __all__ = [
     "FrontierPoint",
     "GroupFidelity",
     "LineStatistics",
+    "UnknownLevels",
     "UnseenPopulation",
     "describe_learning",
     "explain",

@@ -54,6 +54,7 @@ DECISIVE_PARTS = ("data", "model", "target", "settings")
 class _TestFile(TypedDict):
     path: str
     sha256: str
+    unknown_levels: str
 
 
 class _TestedData(TypedDict, total=False):

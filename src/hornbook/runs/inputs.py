@@ -12,6 +12,7 @@ import pandas as pd
 
 from hornbook.code_book import CodeBook
 from hornbook.errors import HornbookError
+from hornbook.extraction import ColumnSummary, UnknownLevels, read_given_rows
 from hornbook.models import Predictor, RemoteModel, Subject, as_predictor, is_url, name_model_source
 from hornbook.queries import QuerySubject
 from hornbook.runs.seal import file_checksum
@@ -24,6 +25,7 @@ from hornbook.tables import (
     is_query,
     is_source,
     load_dataset,
+    number_rows,
     read_new_rows,
     read_table,
 )
@@ -82,7 +84,7 @@ class TargetTable:
         }
 
     def with_test_rows(self, file: Mapping[str, Any]) -> TargetTable:
-        """The table, with the file of its test rows: name, path and checksum."""
+        """The table, with the file of its test rows: name, path, checksum, and what is read as missing."""
         return replace(self, source={**self.source, "test": dict(file)})
 
     def to_object(self) -> dict[str, Any]:
@@ -146,7 +148,7 @@ def load_target_table(
     """
     exists = is_source(source)
     if not exists and source in DATASETS:
-        table = load_dataset(source)
+        table = _number_table(load_dataset(source))
         target = target or str(table.label)
     elif not exists:
         name = source if len(source) <= MAX_SHOWN_NAME else f"{source[:MAX_SHOWN_NAME]}…"
@@ -190,7 +192,7 @@ def read_table_file(
     remark_on(table.name, table.text_format, given, table.notes, remark)
     if table.source_rows is not None:
         remark(f"{' '.join(table.name.split())} {describe_sample(len(table), table.source_rows)}")
-    return table
+    return _number_table(table)
 
 
 def read_row_file(
@@ -206,10 +208,30 @@ def read_row_file(
 
 
 def read_test_rows(
-    path: Path, like: pd.DataFrame, csv: str | None = None, remark: Remark = ignore
+    path: Path,
+    like: pd.DataFrame,
+    words: CodeBook,
+    csv: str | None = None,
+    unknown_levels: str = "refuse",
+    remark: Remark = ignore,
 ) -> pd.DataFrame:
-    """The rows of a file, in the columns of a table."""
-    return fit_columns(read_row_file(path, csv, MAX_TABLE_ROWS, remark), like, path.name)
+    """The rows of a file, in the columns of a table and with its values."""
+    rows, levels = (
+        read_row_file(path, csv, MAX_TABLE_ROWS, remark),
+        UnknownLevels(unknown_levels == "missing"),
+    )
+    summaries = [ColumnSummary.of(values, words) for _, values in like.items()]
+    try:
+        rows = fit_columns(read_given_rows(summaries, words, rows, levels), like, path.name)
+    except HornbookError as error:
+        raise HornbookError(str(error) if path.name in str(error) else f"{path.name}, {error}") from None
+    for note in levels.describe():
+        remark(f"{path.name}: {note}")
+    return rows
+
+
+def _number_table(table: Table) -> Table:
+    return replace(table, frame=table.frame.set_axis(number_rows(len(table))))
 
 
 def remark_on(

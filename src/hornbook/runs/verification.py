@@ -186,7 +186,8 @@ def _describe_inputs(run: Run, table: TargetTable, loaded: Any, source: str) -> 
     """
     about, test = run.config["model"], run.config["data"].get("test")
     if test is not None:
-        table = table.with_test_rows(describe_file(Path(test["path"])))
+        file = describe_file(Path(test["path"]))
+        table = table.with_test_rows({**file, "unknown_levels": test["unknown_levels"]})
     parts = {"data": table.to_object(), "target": table.target}
     if is_trained(about) or source not in (about.get("url"), about.get("path")):
         return parts
@@ -205,7 +206,9 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     if not run.is_by_queries:
         subject = run.bind(table, loaded, words)
         if (test := config["data"].get("test")) is not None:
-            rows = read_test_rows(Path(test["path"]), table.features, config["data"]["csv"])
+            rows = read_test_rows(
+                Path(test["path"]), table.features, words, config["data"]["csv"], test["unknown_levels"]
+            )
             subject = subject.with_test_rows(rows)
         extraction = explain_as_set(subject, settings)
 

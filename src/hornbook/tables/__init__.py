@@ -17,7 +17,7 @@ if TYPE_CHECKING:
         remember_form,
         replace_columns,
     )
-    from hornbook.tables.reading import read_new_parts, read_new_rows
+    from hornbook.tables.reading import number_rows, read_new_parts, read_new_rows
     from hornbook.tables.sources import is_query, is_source, name_source
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
@@ -47,6 +47,7 @@ __all__ = [
     "name_columns",
     "name_source",
     "note_units",
+    "number_rows",
     "number_units",
     "read_frame",
     "read_new_parts",
@@ -74,7 +75,7 @@ __getattr__ = load_lazily(
             "remember_form",
             "replace_columns",
         ],
-        "reading": ["read_new_parts", "read_new_rows"],
+        "reading": ["number_rows", "read_new_parts", "read_new_rows"],
         "sources": ["is_query", "is_source", "name_source"],
         "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],

@@ -157,15 +157,15 @@ def refuse_unusable(frame: pd.DataFrame) -> None:
     refuse_infinity(frame)
 
 
-def refuse_infinity(frame: pd.DataFrame, first_row: int = 0) -> None:
-    """Refuse infinite numbers, naming the first; `first_row` is the number of the frame's first row."""
+def refuse_infinity(frame: pd.DataFrame) -> None:
+    """Refuse infinite numbers, naming the row of the first by the frame's index."""
     numbers = frame.select_dtypes("number")
     for start in range(0, numbers.shape[1], COLUMNS_PER_CHECK):
         part = numbers.iloc[:, start : start + COLUMNS_PER_CHECK]
         infinite = np.isinf(part.to_numpy(np.float64, na_value=np.nan))  # (rows, columns)
         if infinite.any():
             column = int(infinite.any(axis=0).argmax())
-            row, name = first_row + int(infinite[:, column].argmax()), part.columns[column]
+            row, name = part.index[infinite[:, column].argmax()], part.columns[column]
             raise HornbookError(f"row {row}, column {name!r} is infinity; make it missing or finite")
 
 
