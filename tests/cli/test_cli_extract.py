@@ -276,7 +276,13 @@ def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
     ("data", "options", "message"),
     [
         ("none.csv", ["--target", "ill", "--train"], "there is no file"),
-        ("patients.csv", ["--target", "il", "--train"], "has no column 'il' to train a model on"),
+        ("patients.csv", ["--target", "il", "--train"], "has no column 'il'; did you mean 'ill'?"),
+        ("patients.csv", ["--target", "sick", "--train"], "has no column 'sick' to train a model on"),
+        (
+            "patients.csv",
+            ["--target", "ill", "--model", "tree.onnx", "--positive", "yes"],
+            "in the code book",
+        ),
         ("patients.csv", ["--target", "il", "--train", "--positive", "yes"], "did you mean"),
         ("patients.csv", ["--train"], "name the column of"),
         ("patients.csv", ["--target", "age", "--train"], "e.g. --above 60.5"),

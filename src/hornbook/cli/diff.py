@@ -114,7 +114,7 @@ def diff(
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
-    kept = NewRun.start(inputs.table, inputs.about, settings, output, force)
+    kept = NewRun.start(inputs.table, inputs.subject, inputs.about, settings, output, force)
     with progress("asking the models"):
         result = compare(
             inputs.subject,

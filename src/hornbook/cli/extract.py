@@ -156,7 +156,7 @@ def extract(
     if proof:
         refuse_unprovable(subject)
     limits = {"seconds": proof_seconds} if proof else None
-    run = NewRun.start(table, about, settings, output, force, proof=limits, why=why)
+    run = NewRun.start(table, subject, about, settings, output, force, proof=limits, why=why)
     if content is not None and output is not None:
         write_file(output / MODEL_FILE, content)
     try:

@@ -36,6 +36,11 @@ def open_table(
 
     if (model is None) != train:
         raise HornbookError("give either --model FILE or --train, which trains a model on the table")
+    if model is not None and positive is not None:
+        raise HornbookError(
+            "--positive is about the target of a model that is trained; what the classes of --model are "
+            'called is said in the code book, as in [classes] 1 = "good"'
+        )
     table = load_target_table(source, target, positive, above, csv, groups, print_remark)
     if train and table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a model on")

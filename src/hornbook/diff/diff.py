@@ -34,14 +34,13 @@ from hornbook.diff.samples import (
     GuidedSampler,
     LabelledModel,
     PairSamples,
-    match_classes,
     name_answers,
     pair_models,
 )
 from hornbook.diff.switches import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
-from hornbook.models import AnswerCheck, Subject, load_model
+from hornbook.models import AnswerCheck, Subject, load_model, match_classes
 from hornbook.proof import Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import Form

@@ -12,8 +12,10 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from hornbook.code_book import UNNAMED_TARGET, CodeBook, CodeBookSource, read_code_book
+from hornbook.models.labels import measure_accuracy, note_accuracy
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
+from hornbook.statistics import Share
 from hornbook.tables import (
     as_frame,
     fit_columns,
@@ -134,6 +136,18 @@ class Subject:
     def classes(self) -> tuple[str, ...]:
         """The model's classes in words."""
         return self.words.name_classes(self.target, self.teacher.classes)
+
+    def measure_accuracy(self, labels: ArrayLike) -> Share:
+        """The share of the labelled rows to which the model gives their label."""
+        return measure_accuracy(self._label_rows, self.teacher.classes, labels, self.words)
+
+    def note_accuracy(self, labels: pd.Series[Any]) -> Iterator[str]:
+        """Say how often the model agrees with the labels, and warn where one class alone does better."""
+        return note_accuracy(self._label_rows, self.teacher.classes, labels, self.words)
+
+    @cached_property
+    def _label_rows(self) -> NDArray[np.intp]:
+        return self.teacher.labels(self.frame)
 
     @property
     def held_out(self) -> pd.DataFrame:

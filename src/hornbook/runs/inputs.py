@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 MAX_TABLE_ROWS = 200_000
 """Rows of a file that a run reads; of more rows it draws so many, uniformly."""
+
+NEARLY_ALIKE = 0.8
+"""How alike a target and a column are, from 0 to 1, if one is the other mistyped."""
 
 MAX_SHOWN_NAME = 100
 """Number of characters of a file's name that an error shows."""
@@ -169,6 +173,8 @@ def load_target_table(
         "csv": table.text_format and table.text_format.describe(),
         **({} if groups is None else {"groups": groups}),
     }
+    if target not in table.frame:
+        _refuse_mistyped(target, list(table.frame.columns), table.name)
     if positive is not None or above is not None:
         table = table.with_label(target, positive, above)
         target = str(table.label)
@@ -181,6 +187,18 @@ def load_target_table(
     if features.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns besides {target!r}")
     return TargetTable(table, target, features, labels, given, None if groups is None else frame[groups])
+
+
+def _refuse_mistyped(target: str, columns: list[str], name: str) -> None:
+    """Refuse the name of a target that is nearly that of a column: the model would be given its answer."""
+    folded = {_fold(each): each for each in columns}
+    close = get_close_matches(_fold(target), folded, n=1, cutoff=NEARLY_ALIKE)
+    if close:
+        raise HornbookError(f"{name} has no column {target!r}; did you mean {folded[close[0]]!r}?")
+
+
+def _fold(name: str) -> str:
+    return "".join(each for each in name.casefold() if each.isalnum())
 
 
 def read_table_file(
@@ -306,7 +324,15 @@ def is_trained(about: Mapping[str, Any]) -> bool:
     return "held_out" in about
 
 
-def note_unused_rows(table: Table) -> Iterator[str]:
-    """Say of how many rows the table is a sample."""
-    if table.source_rows is not None:
-        yield f"{table.name} {describe_sample(len(table), table.source_rows)}"
+def note_inputs(
+    table: TargetTable, subject: Subject | QuerySubject, about: Mapping[str, Any]
+) -> Iterator[str]:
+    """Say of how many rows the table is a sample, and how often the model agrees with its labels.
+
+    A model that the run trained agrees with the rows that it was trained on; its accuracy is known.
+    """
+    if table.table.source_rows is not None:
+        yield f"{table.table.name} {describe_sample(len(table.table), table.table.source_rows)}"
+    is_judge = isinstance(subject, QuerySubject) and subject.bound.label is None
+    if table.labels is not None and not is_judge and not is_trained(about):
+        yield from subject.note_accuracy(table.labels)

@@ -17,7 +17,7 @@ from hornbook.queries import Budget, QuerySubject, Settings
 from hornbook.reasons import Why
 from hornbook.runs.certificates import Certificates
 from hornbook.runs.folder import library_versions, save_run, start_run
-from hornbook.runs.inputs import TargetTable, note_unused_rows
+from hornbook.runs.inputs import TargetTable, note_inputs
 from hornbook.surrogates import Candidate
 
 PROVENANCE = ("data", "model", "settings", "versions")
@@ -35,7 +35,7 @@ class NewRun:
     folder
         Where it is saved; None if it is only printed.
     notes
-        What it says about rows that were not used.
+        What it says about rows that were not used, and about the model beside the labels.
     clock
         Measures how long it takes.
 
@@ -50,6 +50,7 @@ class NewRun:
     def start(
         cls,
         table: TargetTable,
+        subject: Subject | QuerySubject,
         model: Mapping[str, Any],
         settings: Mapping[str, Any],
         folder: Path | None,
@@ -69,9 +70,10 @@ class NewRun:
             "settings": settings,
             **further,
         }
+        notes = tuple(note_inputs(table, subject, model))  # first: perhaps the model fails
         if folder is not None:
             start_run(folder, config, force)
-        return cls(config, folder, tuple(note_unused_rows(table.table)))
+        return cls(config, folder, notes)
 
     def add_provenance(self, extraction: Extraction) -> Extraction:
         """The extraction, with what it was made from."""

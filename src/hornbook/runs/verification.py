@@ -52,7 +52,7 @@ from hornbook.runs.inputs import (
     describe_file,
     describe_model,
     is_trained,
-    note_unused_rows,
+    note_inputs,
     read_test_rows,
 )
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
@@ -200,11 +200,11 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     The loaded model is that of `source`, and `trace` is a file for the trace.
     """
     config, settings = run.config, run.config["settings"]
-    new = NewRun(config, None, tuple(note_unused_rows(table.table)))
     book = settings["code_book"]
     words = read_code_book(book and Path(book["path"]), table.frame_of(settings))
     if not run.is_by_queries:
         subject = run.bind(table, loaded, words)
+        new = NewRun(config, None, tuple(note_inputs(table, subject, config["model"])))
         if (test := config["data"].get("test")) is not None:
             rows = read_test_rows(
                 Path(test["path"]), table.features, words, config["data"]["csv"], test["unknown_levels"]
@@ -217,6 +217,7 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
 
         return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features, explain_cases)
     bound = run.bind_queries(table, loaded, words)
+    new = NewRun(config, None, tuple(note_inputs(table, bound, config["model"])))
     if (limit := settings["max_seconds"]) is not None:
         settings = {**settings, "max_seconds": PATIENCE * limit}
     extraction = learn_as_set(bound, settings, trace)
