@@ -119,7 +119,7 @@ def _check_columns(
     subject = Subject.bind(
         model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=options.seed
     )
-    notes = list(subject.note_accuracy(table.labels))
+    notes = [*subject.note_columns(), *subject.note_accuracy(table.labels)]
     results = check_claims(
         rules, subject, samples=options.samples, proof=options.proof, proof_seconds=options.seconds
     )

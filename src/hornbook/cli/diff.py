@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -98,6 +99,8 @@ def diff(
     for source in (old, new, other, model) if proof else ():
         refuse_endpoint_proof(source)
     _refuse_unclear(run, old, new, other, model, data)
+    if run is not None and (target is not None or csv is not None):
+        raise HornbookError("a run knows its table and its target; leave out --target and --csv")
     reader = DiffReader(trust_pickle, output, code_book, seed)
     if run is not None and other is not None:
         inputs = reader.read_run(run, other)
@@ -128,7 +131,7 @@ def diff(
     result = replace(
         result,
         provenance={name: kept.config[name] for name in ("data", "model", "settings")},
-        notes=(*result.notes, *kept.notes),
+        notes=(*result.notes, *kept.notes, *inputs.note_other()),
     )
     if output is not None:
         from hornbook.runs import save_diff
@@ -150,6 +153,15 @@ class DiffInputs:
     subject: Subject
     other: Any
     about: dict[str, Any]
+
+    def note_other(self) -> Iterator[str]:
+        """Say what the new model reads, if there is one, and how often it agrees with the labels."""
+        table, subject = self.table, self.subject
+        if "new" in self.about:
+            new = table.bind(self.other, {"seed": subject.seed}, subject.words)
+            yield from new.note_columns("the new model")
+            if table.labels is not None:
+                yield from new.note_accuracy(table.labels, "the new model")
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,11 @@ def measure_accuracy(
 
 
 def note_accuracy(
-    numbers: NDArray[np.intp], classes: Sequence[Any], labels: pd.Series[Any], words: CodeBook = EMPTY_BOOK
+    numbers: NDArray[np.intp],
+    classes: Sequence[Any],
+    labels: pd.Series[Any],
+    words: CodeBook = EMPTY_BOOK,
+    name: str = "the model",
 ) -> Iterator[str]:
     """Say how often a model agrees with the column of labels, and warn where one class alone does better.
 
@@ -99,9 +103,9 @@ def note_accuracy(
     try:
         share = measure_accuracy(numbers, classes, labels, words)
     except HornbookError as error:
-        yield f"the model cannot be compared with the column `{labels.name}`: {error}"
+        yield f"{name} cannot be compared with the column `{labels.name}`: {error}"
         return
-    line = f"the model agrees with the column `{labels.name}` on {100 * share.estimate:.1f} % of the rows"
+    line = f"{name} agrees with the column `{labels.name}` on {100 * share.estimate:.1f} % of the rows"
     counts = labels.value_counts(normalize=True)
     if share.estimate < counts.iloc[0]:
         line += (

@@ -327,12 +327,14 @@ def is_trained(about: Mapping[str, Any]) -> bool:
 def note_inputs(
     table: TargetTable, subject: Subject | QuerySubject, about: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Say of how many rows the table is a sample, and how often the model agrees with its labels.
+    """Say of how many rows the table is a sample, what the model reads, and how often it agrees with labels.
 
     A model that the run trained agrees with the rows that it was trained on; its accuracy is known.
     """
     if table.table.source_rows is not None:
         yield f"{table.table.name} {describe_sample(len(table.table), table.table.source_rows)}"
+    if isinstance(subject, Subject):
+        yield from subject.note_columns()
     is_judge = isinstance(subject, QuerySubject) and subject.bound.label is None
     if table.labels is not None and not is_judge and not is_trained(about):
         yield from subject.note_accuracy(table.labels)
