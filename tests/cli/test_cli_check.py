@@ -66,7 +66,7 @@ def test_claims_that_a_classifier_keeps_hold(checked, model, options):
     done = checked("right.horn", model, "--target", "ill", *options)
     assert (done.returncode, done.stderr) == (0, "")
     first, second, reads, agrees = done.stdout.splitlines()
-    assert reads == "# the model names no columns; it is given the table's in their order: age, fever"
+    assert reads == "# the model names no columns; it is given the table's in their order: fever, cough, rash"
     assert agrees == "# the model agrees with the column `ill` on 100.0 % of the rows"
     assert first.startswith(
         "holds   fever = 1 & cough = 1 -> ill   # broken by 0 of 200 samples, 0.00 % (95 %"

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -140,7 +141,9 @@ def test_explain_takes_the_values_of_the_table_and_of_the_code_book(hornbook, ru
         assert str(voters.explain({"Vote": vote, "age": "70"})) == expected
         assert hornbook("explain", run, "--set", f"vote={vote}", "--set", "age=70").stdout == f"{expected}\n"
     for unknown in ("?", "", None, float("nan")):
-        assert voters.explain({"vote": unknown, "age": 70}) == voters.explain({"age": 70})
+        missing, silent = voters.explain({"vote": unknown, "age": 70}), voters.explain({"age": 70})
+        assert (missing.facts, silent.facts) == (("Vote is missing",), ("Vote is not given",))
+        assert replace(missing, facts=silent.facts) == silent
     assert voters.explain(["y", 70, None]) == voters.explain({"vote": "y", "age": 70})
     assert voters.explain(VOTES.iloc[0]) == voters.explain({"vote": "y", "age": 20, "party": "a"})
 
