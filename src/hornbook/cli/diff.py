@@ -136,6 +136,7 @@ def diff(
     if output is not None:
         from hornbook.runs import save_diff
 
+        kept.begin()
         save_diff(output, result)
     above = tolerance is not None and result.share.estimate > tolerance
     if as_json:

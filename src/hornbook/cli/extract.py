@@ -157,8 +157,6 @@ def extract(
         refuse_unprovable(subject)
     limits = {"seconds": proof_seconds} if proof else None
     run = NewRun.start(table, subject, about, settings, output, force, proof=limits, why=why)
-    if content is not None and output is not None:
-        write_file(output / MODEL_FILE, content)
     try:
         with progress("asking the model") as show:
             extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
@@ -170,6 +168,9 @@ def extract(
             extraction = prove_lines(extraction, subject, proof_seconds)
     with progress("asking why"):
         cases = Reasoner(subject).explain_cases(extraction.explanation, why)
+    run.begin()
+    if content is not None and output is not None:
+        write_file(output / MODEL_FILE, content)
     run.save(extraction, cases=cases)
     if as_json:
         emit_json(run.to_object(extraction))

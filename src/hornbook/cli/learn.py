@@ -182,6 +182,7 @@ def learn(
     prover = subject.bound.prover(proof_seconds) if proof else None
     limits = {"seconds": proof_seconds, "total": proof_total} if proof else None
     run = NewRun.start(table, subject, about, settings, output, force, proof=limits)
+    run.begin()
     if train and output is not None:
         black_box.save(output / NETWORK_FILE)
     file = output and output / NETWORK_FILE if model is None else Path(model)

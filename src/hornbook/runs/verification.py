@@ -204,7 +204,7 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     words = read_code_book(book and Path(book["path"]), table.frame_of(settings))
     if not run.is_by_queries:
         subject = run.bind(table, loaded, words)
-        new = NewRun(config, None, tuple(note_inputs(table, subject, config["model"])))
+        new = NewRun(config, None, notes=tuple(note_inputs(table, subject, config["model"])))
         if (test := config["data"].get("test")) is not None:
             rows = read_test_rows(
                 Path(test["path"]), table.features, words, config["data"]["csv"], test["unknown_levels"]
@@ -217,7 +217,7 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
 
         return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features, explain_cases)
     bound = run.bind_queries(table, loaded, words)
-    new = NewRun(config, None, tuple(note_inputs(table, bound, config["model"])))
+    new = NewRun(config, None, notes=tuple(note_inputs(table, bound, config["model"])))
     if (limit := settings["max_seconds"]) is not None:
         settings = {**settings, "max_seconds": PATIENCE * limit}
     extraction = learn_as_set(bound, settings, trace)
