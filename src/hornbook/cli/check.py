@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import app
-from hornbook.cli.inputs import read_theory, refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, read_theory, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
     CodeBookOption,
+    ColumnsOption,
     CsvOption,
+    DropOption,
     EncodingOption,
     JsonOption,
     ModelSecondsOption,
@@ -54,6 +56,8 @@ def check(
         str | None,
         typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
     ] = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
@@ -88,7 +92,7 @@ def check(
     if target is None:
         broken = _check_judge(rules, loaded, read_table_file(data, csv, remark=print_remark), options)
     else:
-        table = load_target_table(data, target, csv=csv, remark=print_remark)
+        table = choose_columns(load_target_table(data, target, csv=csv, remark=print_remark), columns, drop)
         broken = _check_columns(rules, loaded, table, code_book, options)
     raise typer.Exit(int(broken))
 
@@ -119,7 +123,7 @@ def _check_columns(
     subject = Subject.bind(
         model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=options.seed
     )
-    notes = [*subject.note_columns(), *subject.note_accuracy(table.labels)]
+    notes = [*subject.note_size(), *subject.note_columns(), *subject.note_accuracy(table.labels)]
     results = check_claims(
         rules, subject, samples=options.samples, proof=options.proof, proof_seconds=options.seconds
     )

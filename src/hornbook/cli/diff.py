@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import app
-from hornbook.cli.inputs import refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
     CodeBookOption,
+    ColumnsOption,
     CsvOption,
+    DropOption,
     ForceOption,
     FormOption,
     JsonOption,
@@ -61,6 +63,8 @@ def diff(
     form: Annotated[FormOption, typer.Option(help="What says where they disagree.")] = FormOption.RULES,
     max_literals: Annotated[int, typer.Option(min=1, help="Most conditions that there may be to read.")] = 12,
     samples: Annotated[int, typer.Option(min=1, help="Number of samples that rules are fitted to.")] = 16_000,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     trust_pickle: TrustOption = False,
@@ -99,13 +103,16 @@ def diff(
     for source in (old, new, other, model) if proof else ():
         refuse_endpoint_proof(source)
     _refuse_unclear(run, old, new, other, model, data)
-    if run is not None and (target is not None or csv is not None):
-        raise HornbookError("a run knows its table and its target; leave out --target and --csv")
+    if run is not None and any((target, csv, columns, drop)):
+        raise HornbookError(
+            "a run knows its table and its target; leave out --target, --columns, --drop and --csv"
+        )
     reader = DiffReader(trust_pickle, output, code_book, seed)
     if run is not None and other is not None:
         inputs = reader.read_run(run, other)
     else:
         table = load_target_table(str(data), _name_target(str(data), target), csv=csv, remark=print_remark)
+        table = choose_columns(table, columns, drop)
         inputs = reader.read_truth(table, model) if model else reader.read_models(table, str(old), str(new))
     if output is not None:
         context.with_resource(lock_folder(output))

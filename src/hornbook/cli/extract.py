@@ -13,8 +13,10 @@ from hornbook.cli.options import (
     MODEL_SECONDS,
     AboveOption,
     CodeBookOption,
+    ColumnsOption,
     CsvOption,
     DataArgument,
+    DropOption,
     EncodingOption,
     ForceOption,
     FormOption,
@@ -60,6 +62,8 @@ def extract(
     test: TestOption = None,
     unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
     groups: GroupsOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     output: OutputOption = None,
     positive: PositiveOption = None,
     above: AboveOption = None,
@@ -130,7 +134,9 @@ def extract(
         refuse_unprovable_form(form.value)
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
-    table = open_table(context, data, target, positive, above, csv, model, train, output, groups)
+    table = open_table(
+        context, data, target, positive, above, csv, model, train, output, groups, columns, drop
+    )
     words = read_code_book(code_book, table.features)
     test_rows = None
     if test is not None:

@@ -40,6 +40,12 @@ RunArgument = Annotated[
 TargetOption = Annotated[
     str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
 ]
+ColumnsOption = Annotated[
+    list[str] | None, typer.Option("--columns", help="The only columns that the model is given: age,sex.")
+]
+DropOption = Annotated[
+    list[str] | None, typer.Option("--drop", help="Columns that the model is not given: id,name.")
+]
 PositiveOption = Annotated[str | None, typer.Option(help="The value of the target that counts as true.")]
 AboveOption = Annotated[float | None, typer.Option(help="Targets above this number count as true.")]
 OutputOption = Annotated[

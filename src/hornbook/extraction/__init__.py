@@ -18,6 +18,7 @@ from hornbook.extraction.given_values import (
     name_values,
     read_given_row,
     read_given_rows,
+    read_value,
     read_values,
 )
 from hornbook.extraction.learning import describe_learning, learn_theory
@@ -56,5 +57,6 @@ __all__ = [
     "name_values",
     "read_given_row",
     "read_given_rows",
+    "read_value",
     "read_values",
 ]

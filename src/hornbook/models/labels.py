@@ -14,6 +14,9 @@ from hornbook.conditions import truth_value, write_value
 from hornbook.errors import HornbookError
 from hornbook.statistics import Share
 
+TELLING_ROWS = 20
+"""The fewest rows of which a percentage says anything."""
+
 
 def match_classes(
     old: Sequence[Any], new: Sequence[Any], code_book: CodeBook = EMPTY_BOOK
@@ -95,7 +98,7 @@ def note_accuracy(
     --------
     >>> labels = pd.Series(["bad", "good", "bad"], name="risk")
     >>> print(*note_accuracy(np.array([1, 0, 1]), ("bad", "good"), labels))  # doctest: +ELLIPSIS
-    the model agrees with the column `risk` on 0.0 % of the rows; always "bad" would on 66.7 %: are ...
+    the model agrees with the column `risk` on 0 of 3 rows; always "bad" would on 66.7 %: are ...
 
     """
     if not labels.notna().any():
@@ -105,7 +108,12 @@ def note_accuracy(
     except HornbookError as error:
         yield f"{name} cannot be compared with the column `{labels.name}`: {error}"
         return
-    line = f"{name} agrees with the column `{labels.name}` on {100 * share.estimate:.1f} % of the rows"
+    part = (
+        f"{share.hits} of {share.size}"
+        if share.size < TELLING_ROWS
+        else f"{100 * share.estimate:.1f} % of the"
+    )
+    line = f"{name} agrees with the column `{labels.name}` on {part} rows"
     counts = labels.value_counts(normalize=True)
     if share.estimate < counts.iloc[0]:
         line += (

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from hornbook.code_book import UNNAMED_TARGET, CodeBook, CodeBookSource, list_values, read_code_book
-from hornbook.models.labels import measure_accuracy, note_accuracy
+from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
 from hornbook.statistics import Share
@@ -144,6 +144,14 @@ class Subject:
     def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
         """Say how often the model agrees with the labels, and warn where one class alone does better."""
         return note_accuracy(self._label_rows, self.teacher.classes, labels, self.words, name)
+
+    def note_size(self) -> Iterator[str]:
+        """Say of a table that is too small to say anything about other rows that it is."""
+        if (rows := len(self.frame)) < TELLING_ROWS:
+            yield (
+                f"a table of {rows} {'row' if rows == 1 else 'rows'} is too small: all samples are made of "
+                "its values, and figures about them say nothing about other rows"
+            )
 
     def note_columns(self, name: str = "the model") -> Iterator[str]:
         """Say that a model that names no columns is given those of the table in their order."""

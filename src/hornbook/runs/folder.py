@@ -199,6 +199,8 @@ class Run:
         table = load_target_table(
             data["source"], data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
         )
+        if (columns := data.get("columns")) is not None:
+            table = table.choose_columns(columns)
         if not changed and table.table.checksum() != data["sha256"]:
             raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
         return table

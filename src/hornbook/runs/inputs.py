@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from hornbook.code_book import CodeBook
+from hornbook.code_book import CodeBook, describe_unknown
 from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, UnknownLevels, read_given_rows
 from hornbook.models import Predictor, RemoteModel, Subject, as_predictor, is_url, name_model_source
@@ -86,6 +86,17 @@ class TargetTable:
             for column, kind in self.table.kinds.items()
             if column in frame
         }
+
+    def choose_columns(self, columns: Sequence[str] | None, drop: Sequence[str] = ()) -> TargetTable:
+        """The table with some of its features: all that are named, or all but those that are dropped."""
+        known = list(map(str, self.features))
+        for name in (*(columns or ()), *drop):
+            if name not in known:
+                raise HornbookError(describe_unknown(name, known))
+        kept = [name for name in (columns or known) if name not in drop]
+        if not kept:
+            raise HornbookError(f"no column is left besides {self.target!r}")
+        return replace(self, features=self.features[kept], source={**self.source, "columns": kept})
 
     def with_test_rows(self, file: Mapping[str, Any]) -> TargetTable:
         """The table, with the file of its test rows: name, path, checksum, and what is read as missing."""
@@ -334,6 +345,7 @@ def note_inputs(
     if table.table.source_rows is not None:
         yield f"{table.table.name} {describe_sample(len(table.table), table.table.source_rows)}"
     if isinstance(subject, Subject):
+        yield from subject.note_size()
         yield from subject.note_columns()
     is_judge = isinstance(subject, QuerySubject) and subject.bound.label is None
     if table.labels is not None and not is_judge and not is_trained(about):
