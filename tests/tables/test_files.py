@@ -107,7 +107,7 @@ def test_read_new_parts_are_those_of_the_whole_table(
     assert of_whole == of_parts and of_whole.rows == len(whole) == len(long)
     assert max(map(len, parts)) <= most and (len(long) <= most or len(parts) > 1)
     joined = pd.concat([part.astype(object) for part in parts])
-    assert same_values(joined, whole) and list(joined.index) == list(range(len(long)))
+    assert same_values(joined, whole) and list(joined.index) == list(range(1, len(long) + 1))
 
 
 def test_read_new_parts_refuses_a_file_that_changes_between_its_two_passes(tmp_path: Path) -> None:
