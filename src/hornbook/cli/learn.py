@@ -165,7 +165,6 @@ def learn(
         classifier = encode_model(load_model(str(model), trust_pickle, output), encoding, str(model))
         bound = table.bind(classifier, exact, read_code_book(code_book, table.features))
         run = NewRun.start(table, bound, describe_model(str(model), classifier), exact, output, force)
-        run.begin()
         show_envelope(run, bound, as_json)
         return
     settings = {
@@ -204,6 +203,7 @@ def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:
 
     with progress("asking about every case"):
         extraction = run.add_provenance(explain_as_set(subject, run.config["settings"]))
+    run.begin()
     run.save(extraction)
     if as_json:
         emit_json(run.to_object(extraction))
