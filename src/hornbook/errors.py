@@ -30,6 +30,10 @@ class ModelTimeout(ModelError):
     """A model did not answer in time."""
 
 
+class UnknownLevelError(HornbookError):
+    """A value that its column of categories never has."""
+
+
 def library(module: str, extra: str) -> Any:
     """Import a module, or say which extra brings it.
 

@@ -42,7 +42,6 @@ from hornbook.runs import (
     start_run,
 )
 from hornbook.runs.folder import TRACE_FILE
-from hornbook.statistics import Share
 from hornbook.storage import lock_folder
 from hornbook.surrogates import Candidate, Form
 from hornbook.tables import as_frame
@@ -156,7 +155,7 @@ class Explainer:
         self.subject = Subject.bind(
             model, X, target=target, code_book=code_book, groups=groups, hold_out=False, seed=seed
         )
-        self.accuracy = None if y is None else _measure_accuracy(self.subject, y)
+        self.accuracy = None if y is None else self.subject.measure_accuracy(y)
 
     def __repr__(self) -> str:
         subject = self.subject
@@ -551,16 +550,3 @@ def _refuse_exchanged(model: Any, X: Any) -> None:
         raise HornbookError(
             "rows are a table, shape (rows, columns), and labels come after them: Explainer(model, X, y)"
         )
-
-
-def _measure_accuracy(subject: Subject, y: ArrayLike) -> Share:
-    """The share of the labelled rows to which the model gives their label."""
-    truth = pd.Series(np.asarray(y).ravel())
-    if len(truth) != len(subject.frame):
-        raise HornbookError(
-            f"there are {len(subject.frame)} rows and {len(truth)} labels; give each its label"
-        )
-    known = truth.notna().to_numpy()
-    names = np.array(subject.teacher.classes, object)
-    predicted = names[subject.teacher.labels(subject.frame[known])]
-    return Share.where(np.asarray(predicted == truth[known].to_numpy(object), np.bool_))

@@ -7,7 +7,7 @@ import json
 import os
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -120,10 +120,11 @@ def lock_folder(folder: Path) -> Iterator[None]:
     """Make a folder and lock it for this process; refuse one that another process works in.
 
     A process that crashes leaves no lock behind: the lock is the system's, not the file's existence.
-    The files that it left unfinished are removed.
+    The files that it left unfinished are removed, and so is a folder that was made here if it is empty.
     """
     from filelock import FileLock, Timeout
 
+    is_new = not folder.exists()
     with write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     lock = FileLock(folder / LOCK_FILE, timeout=0, is_singleton=True)  # a process may lock it twice
@@ -139,6 +140,10 @@ def lock_folder(folder: Path) -> Iterator[None]:
             unfinished.unlink(missing_ok=True)
         yield
     finally:
+        if is_new and all(path.name == LOCK_FILE for path in folder.iterdir()):  # nothing came of it
+            with suppress(OSError):
+                (folder / LOCK_FILE).unlink()
+                folder.rmdir()
         lock.release()
 
 

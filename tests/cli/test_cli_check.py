@@ -65,7 +65,9 @@ CLASSIFIERS = [("logistic.pkl", ["--trust-pickle"]), ("tree.onnx", [])]
 def test_claims_that_a_classifier_keeps_hold(checked, model, options):
     done = checked("right.horn", model, "--target", "ill", *options)
     assert (done.returncode, done.stderr) == (0, "")
-    first, second = done.stdout.splitlines()
+    first, second, reads, agrees = done.stdout.splitlines()
+    assert reads == "# the model names no columns; it is given the table's in their order: fever, cough, rash"
+    assert agrees == "# the model agrees with the column `ill` on 100.0 % of the rows"
     assert first.startswith(
         "holds   fever = 1 & cough = 1 -> ill   # broken by 0 of 200 samples, 0.00 % (95 %"
     )
@@ -174,7 +176,7 @@ def test_a_seed_repeats_a_check(checked):
         ("missing.horn", "tree.onnx", ["--target", "ill"], "cannot read"),
         ("strange.horn", "tree.onnx", ["--target", "ill"], "the table has no column 'fevre'; it has fever"),
         ("unclear.horn", "tree.onnx", ["--target", "ill"], "line 1: after the column 'fever' comes <=, >"),
-        ("right.horn", "tree.onnx", ["--target", "il"], "there is no column 'il' in"),
+        ("right.horn", "tree.onnx", ["--target", "il"], "no column 'il'; did you mean 'ill'?"),
         ("variables.horn", "tree.onnx", [], "name the column that a classifier predicts with --target"),
         ("right.horn", "patients.csv", ["--target", "ill"], "cannot tell the kind of model"),
         ("right.horn", "tree.onnx", ["--target", "ill", "--encoding", "x"], "unknown encoding 'x'"),

@@ -153,7 +153,7 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
         compared["rows"][0]["rows"]
         == json.loads((run / "extraction.json").read_text())["fidelity"]["unseen_rows"]
     )
-    assert hornbook("why", run, "--row", 0, "--trust-pickle").returncode == 0
+    assert hornbook("why", run, "--row", 1, "--trust-pickle").returncode == 0
     differing = hornbook("diff", run, "--with", folder / "tree.onnx", "--trust-pickle", "--samples", 500)
     assert "of 24 unseen rows (which count as 6)\n" in differing.stdout, differing.stderr
     done = hornbook("learn", *data, "--groups", "patient", "--max-queries", 1)
@@ -255,7 +255,10 @@ def test_test_rows_are_the_population_of_the_headline(hornbook, folder, model, t
     ("content", "message"),
     [
         ("age,ill\n40,no\n", "later.csv has no column 'fever'; it needs those of the table: age, fever"),
-        ("age,fever\nold,1\n", "column 'age' has numbers in the table and words in later.csv"),
+        (
+            "age,fever\nold,1\n",
+            "later.csv, row 1: column 'age' is never 'old'; it has numbers, from 20 to 90, or ?",
+        ),
         ("age,fever\n", "0 rows"),
     ],
 )
@@ -277,7 +280,13 @@ def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
     ("data", "options", "message"),
     [
         ("none.csv", ["--target", "ill", "--train"], "there is no file"),
-        ("patients.csv", ["--target", "il", "--train"], "has no column 'il' to train a model on"),
+        ("patients.csv", ["--target", "il", "--train"], "has no column 'il'; did you mean 'ill'?"),
+        ("patients.csv", ["--target", "sick", "--train"], "has no column 'sick' to train a model on"),
+        (
+            "patients.csv",
+            ["--target", "ill", "--model", "tree.onnx", "--positive", "yes"],
+            "in the code book",
+        ),
         ("patients.csv", ["--target", "il", "--train", "--positive", "yes"], "did you mean"),
         ("patients.csv", ["--train"], "name the column of"),
         ("patients.csv", ["--target", "age", "--train"], "e.g. --above 60.5"),

@@ -217,7 +217,7 @@ FORGERIES = {
     "a margin is larger": (set_verdict("proved", {"margin": 0.75}), "with a margin of 0.5"),
     "a witness is another row": (set_verdict("refuted", {"reason": "of x = 0, z = 0"}), "x = 0, z = 9"),
     "a proved line is called undecided": (set_verdict("proved", {"kind": "undecided"}), "undecided  if x"),
-    "the domain is larger": (replace_notes("x: 0 to 9", "x: 0 to 900"), "notes[0] is"),
+    "the domain is larger": (replace_notes("x: 0 to 9", "x: 0 to 900"), "notes[1] is"),
     "the fidelity is another one": (set_hits, "fidelity.samples.hits is 1, not"),
     "the provenance is another one": (set_seed, "provenance.settings.seed is 9, not 0"),
 }

@@ -113,7 +113,8 @@ def test_why_says_why_the_model_decides_a_row(hornbook, runs):
     assert changed["row"]["petal_width"] == 0.2 and changed["row"] != entry["row"]
     for wrong, message in {
         (): "say which row",
-        ("--row", 1000): "the table has 150 rows, from 0 to 149",
+        ("--row", 0): "the table has 150 rows, from 1 to 150",
+        ("--row", 1000): "the table has 150 rows, from 1 to 150",
         ("--set", "petal=1"): "did you mean 'petal_width'",
         ("--row", 1, "--all"): "say which row",
         ("--all", "--fixed", "petal_width"): "--all says why",

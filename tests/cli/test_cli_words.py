@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -140,7 +141,9 @@ def test_explain_takes_the_values_of_the_table_and_of_the_code_book(hornbook, ru
         assert str(voters.explain({"Vote": vote, "age": "70"})) == expected
         assert hornbook("explain", run, "--set", f"vote={vote}", "--set", "age=70").stdout == f"{expected}\n"
     for unknown in ("?", "", None, float("nan")):
-        assert voters.explain({"vote": unknown, "age": 70}) == voters.explain({"age": 70})
+        missing, silent = voters.explain({"vote": unknown, "age": 70}), voters.explain({"age": 70})
+        assert (missing.facts, silent.facts) == (("Vote is missing",), ("Vote is not given",))
+        assert replace(missing, facts=silent.facts) == silent
     assert voters.explain(["y", 70, None]) == voters.explain({"vote": "y", "age": 70})
     assert voters.explain(VOTES.iloc[0]) == voters.explain({"vote": "y", "age": 20, "party": "a"})
 
@@ -173,8 +176,14 @@ def test_predict_takes_names_of_the_code_book(hornbook, run, voters, tmp_path):
     classes = [row["class"] for row in csv.DictReader(io.StringIO(done.stdout))]
     assert classes == ["yes" if each else "not yes" for each in voters.predict(VOTES.iloc[::7])]
     (tmp_path / "other.csv").write_text("vote,age\nabstains,70\n")
-    assert "Vote = abstains; age ≥ 51" in hornbook("predict", run, tmp_path / "other.csv").stdout
-    (tmp_path / "bad.csv").write_text("vote,age,party\ny,50,a\ny,old,a\nz,30,b\n")
+    refused = hornbook("predict", run, tmp_path / "other.csv")
+    assert (
+        is_one_line(refused) and "row 1: column 'vote' is never 'abstains'; its values are" in refused.stderr
+    )
+    done = hornbook("predict", run, tmp_path / "other.csv", "--unknown-levels", "missing")
+    assert "1,not yes,Vote is missing" in done.stdout
+    assert done.stderr == "# column 'vote' is never 'abstains' in the table: missing in 1 row\n"
+    (tmp_path / "bad.csv").write_text("vote,age,party\ny,50,a\ny,old,a\n\n")
     done = hornbook("predict", run, tmp_path / "bad.csv")
     assert is_one_line(done) and "row 2: column 'age' is never 'old'" in done.stderr
 

@@ -14,11 +14,11 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Threshold
 from hornbook.diff.measures import find_diff_groups, measure_samples
-from hornbook.diff.samples import GuidedSampler, PairSamples, match_classes, pair_models
+from hornbook.diff.samples import GuidedSampler, PairSamples, pair_models
 from hornbook.diff.switches import ClassSwitches
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
-from hornbook.models import RowSampler, Subject
+from hornbook.models import RowSampler, Subject, match_classes
 from hornbook.statistics import Share, StratifiedShare, measure_enrichment
 from hornbook.testing import FaultyClassifier
 

@@ -11,6 +11,7 @@ import pytest
 import hornbook as hb
 from hornbook.errors import HornbookError
 from hornbook.runs import Run, explain_as_set, learn_as_set
+from hornbook.runs.inputs import note_inputs
 
 BOOK = '[columns.fever]\nlevels = { 0 = "none", 1 = "high" }\n[classes]\n0 = "well"\n1 = "ill"\n'
 EXTRACT = ["--samples", 500, "--max-literals", 3, "--form", "tree"]
@@ -59,7 +60,8 @@ def test_restored_run_gives_the_same_result_again(kind, hornbook, place, tmp_pat
         if (test := run.find_test_file()) is not None:
             subject = subject.with_test_rows(pd.read_csv(test).drop(columns="ill"))
         extraction = explain_as_set(subject, run.config["settings"])
-    again = replace(extraction, provenance=run.extraction.provenance)
+    notes = note_inputs(run.load_table(), subject, run.config["model"])
+    again = replace(extraction, provenance=run.extraction.provenance, notes=(*extraction.notes, *notes))
     assert again.to_json() == run.extraction.to_json()
 
 

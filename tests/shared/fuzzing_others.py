@@ -161,8 +161,10 @@ def _run_folder() -> Path:
     about = {"name": "model.pkl", "path": "model.pkl", "sha256": "0" * 64}
     settings = {"form": "auto", "seed": 0, "encoding": None}
     (place / "run").mkdir()
-    run = NewRun.start(table, about, settings, place / "run", force=False)
-    extraction = Explainer(model, ROWS, target="ill").extract(n_samples=300, max_literals=4)
+    explainer = Explainer(model, ROWS, target="ill")
+    run = NewRun.start(table, explainer.subject, about, settings, place / "run", force=False)
+    run.begin()
+    extraction = explainer.extract(n_samples=300, max_literals=4)
     run.save(run.add_provenance(extraction))
     return place / "run"
 

@@ -107,7 +107,7 @@ def test_read_new_parts_are_those_of_the_whole_table(
     assert of_whole == of_parts and of_whole.rows == len(whole) == len(long)
     assert max(map(len, parts)) <= most and (len(long) <= most or len(parts) > 1)
     joined = pd.concat([part.astype(object) for part in parts])
-    assert same_values(joined, whole) and list(joined.index) == list(range(len(long)))
+    assert same_values(joined, whole) and list(joined.index) == list(range(1, len(long) + 1))
 
 
 def test_read_new_parts_refuses_a_file_that_changes_between_its_two_passes(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_read_new_parts_refuses_a_file_that_changes_between_its_two_passes(tmp_p
 
 def test_read_new_parts_names_the_row_of_infinity_in_the_file(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("age\n" + "40\n" * 19 + "inf\n")
-    with pytest.raises(HornbookError, match="row 19, column 'age' is infinity"):
+    with pytest.raises(HornbookError, match="row 20, column 'age' is infinity"):
         list(read_new_parts(tmp_path / "table.csv")[0])
 
 
@@ -162,7 +162,7 @@ def test_read_table_samples_frames_too(tmp_path: Path) -> None:
         ("a,a\n1,2\n", "columns 1 and 2 are both called 'a'"),
         ("", "table.csv: the file is empty"),
         ("a,b\n", "table.csv has 2 columns and 0 rows"),
-        ("a,b\n1,inf\n", "row 0, column 'b' is infinity"),
+        ("a,b\n1,inf\n", "row 1, column 'b' is infinity"),
     ],
 )
 def test_read_table_refuses_bad_files_when_it_samples(tmp_path: Path, text: str, message: str) -> None:

@@ -201,7 +201,7 @@ def test_read_table_label_is_made_of_zero_and_one(
         ("", {}, "the file is empty; its first line should name the columns"),
         ("a,b\n", {}, "t.csv has 2 columns and 0 rows"),
         ("a,b\n1,?\n2,?\n", {}, "column 'b' has no known value; drop it"),
-        ("a,b\n1,inf\n2,1\n", {}, "row 0, column 'b' is infinity"),
+        ("a,b\n1,inf\n2,1\n", {}, "row 1, column 'b' is infinity"),
         ("a,b\n1,x\n", {"kinds": {"b": "quantitative"}}, "column 'b' should hold numbers and holds 'x'"),
         ("a,b\n1,2\n", {"kinds": {"c": "binary"}}, "'c': 'binary' is not a column"),
         ("a,b\n1,2\n", {"kinds": {"a": "text"}}, "'a': 'text' is not a column with one of the kinds binary"),

@@ -24,6 +24,8 @@ from hornbook.checks.violations import NEAREST_ROWS, BodySampler, Violation, bri
 from hornbook.code_book import CodeBook
 from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError, ModelError
+from hornbook.extraction import ColumnSummary, read_value
+from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, Subject, ask_anew
 from hornbook.proof import ColumnProver, Domain, Verdict, make
@@ -115,7 +117,7 @@ def check(
     listed = read_claims(claims, subject.words)
     checker = ClaimChecker(subject.teacher, subject.classes, samples, local_search)
     for claim in listed:
-        checker.refuse_unknown(claim)
+        checker.refuse_unknown(claim, subject.words)
     prover = None
     if proof:
         made = make(subject.predictor, Domain.of(subject.teacher.frame), seconds=proof_seconds)
@@ -154,8 +156,8 @@ class ClaimChecker:
     samples: int
     local_search: bool
 
-    def refuse_unknown(self, claim: Claim) -> None:
-        """Raise for a column or a class that there is not, or for an order of values without one."""
+    def refuse_unknown(self, claim: Claim, words: CodeBook) -> None:
+        """Raise for a column, a level or a class that there is not, or for an order of values without one."""
         columns = self.teacher.frame.columns
         for column in claim.columns:
             if column not in columns:
@@ -170,6 +172,12 @@ class ClaimChecker:
                     f"{claim}: the values of {column!r} are no numbers, so none is above another"
                 )
         try:
+            for each in conditions:
+                summary = ColumnSummary.of(self.teacher.frame[each.column], words)
+                levels = dict(words.words(each.column).levels)
+                for value in () if summary.numbers else each.named_values:
+                    if value not in levels:
+                        read_value(summary, words, value)
             name_outcome(claim.outcome, self.classes)
         except HornbookError as error:
             raise HornbookError(f"{claim}: {error}") from None
@@ -262,7 +270,8 @@ class ClaimChecker:
     ) -> Violation:
         """The violation that changes the fewest columns of a row of the table."""
         rows, number, changed = bring_close(witnesses, self.teacher.frame, breaks, needed)
-        return Violation(rows, self._outcomes(rows), number, changed)
+        name = self.teacher.frame.index[number]
+        return Violation(rows, self._outcomes(rows), plain_value(name), changed)
 
     def _outcomes(self, rows: pd.DataFrame) -> tuple[str, ...]:
         return tuple(self.classes[number] for number in self.teacher.labels(rows))

@@ -129,7 +129,7 @@ class Violation:
     outcomes
         The model's class for each, in words.
     row
-        The number of the table's row that comes closest.
+        The table's row that comes closest, by the table's index.
     changed
         The columns in which they differ from that row; none if it is that row itself.
 
@@ -137,7 +137,7 @@ class Violation:
 
     rows: pd.DataFrame
     outcomes: tuple[str, ...]
-    row: int
+    row: Any
     changed: tuple[str, ...]
 
 

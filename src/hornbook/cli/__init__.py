@@ -5,7 +5,11 @@ from __future__ import annotations
 import sys
 from io import TextIOWrapper
 from signal import SIG_DFL, SIGTERM, default_int_handler, signal
-from typing import NoReturn
+from tempfile import NamedTemporaryFile
+from traceback import format_exception
+from typing import Any, NoReturn
+
+from typer import BadParameter
 
 from hornbook.cli import (
     check,
@@ -44,9 +48,11 @@ __all__ = [
 def main() -> None:
     """Run the command line.
 
-    Bad input is one line on stderr and exit code 2, a model that fails one line and exit code 3, an
-    interrupt one line and exit code 130. A request to terminate is like an interrupt. A reader of the
-    output that wants no more of it, such as `head`, is no error.
+    Exit code 1 says that a property is broken, a share is above the tolerance, or a run is not verified,
+    and nothing else. Bad input is one line on stderr and exit code 2, a model that fails one line and exit
+    code 3, a fault of ours one line and exit code 4, an interrupt one line and exit code 130. A request to
+    terminate is like an interrupt. A reader of the output that wants no more of it, such as `head`, is no
+    error.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -54,16 +60,22 @@ def main() -> None:
     before = signal(SIGTERM, default_int_handler)
     try:
         try:
-            app()
+            code = app(standalone_mode=False)
         finally:
             signal(SIGTERM, before or SIG_DFL)  # processes that are forked later end by it as others do
             sys.stdout.flush()
+        if code == INTERRUPT_CODE:  # Typer says nothing of interrupts
+            fail("interrupted", INTERRUPT_CODE)
+        sys.exit(code)
     except SystemExit as ended:
         if isinstance(ended.__context__, BrokenPipeError):  # of which Typer makes exit code 1
             end_unread()
-        if ended.code == INTERRUPT_CODE:  # Typer says nothing of interrupts
-            fail("interrupted", INTERRUPT_CODE)
         raise
+    except UsageError as error:
+        if error.__class__.__name__ == "NoArgsIsHelpError":  # which has printed the help
+            sys.exit(error.exit_code)
+        command = error.ctx.command_path.removeprefix("python -m ") if error.ctx else "hornbook"
+        fail(f"{' '.join(error.format_message().split()).rstrip('.')}; see {command} --help", 2)
     except BrokenPipeError:
         end_unread()
     except Interrupted as advice:
@@ -79,10 +91,33 @@ def main() -> None:
         fail(f"{error.filename or 'standard output'}: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         fail("interrupted", INTERRUPT_CODE)
+    except Exception as error:
+        fail(f"this is a fault of hornbook, please report it: {describe_fault(error)}", FAULT_CODE)
 
+
+FAULT_CODE = 4
+"""The exit code of a command that fails although neither its input nor the model is to blame."""
+
+
+UsageError: Any = BadParameter.__mro__[1]  # which Typer does not export
 
 INTERRUPT_CODE = 130
 """The exit code that a shell expects of a command that was interrupted."""
+
+
+def describe_fault(error: Exception) -> str:
+    """The error in one line, and where its traceback was written."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())[:MAX_FAULT_LENGTH]
+    try:
+        with NamedTemporaryFile("w", prefix="hornbook-", suffix=".txt", delete=False) as file:
+            file.write("".join(format_exception(error)))
+    except OSError:
+        return text
+    return f"{text} (the traceback is in {file.name})"
+
+
+MAX_FAULT_LENGTH = 200
+"""Characters of an unexpected error that are shown."""
 
 
 def end_unread() -> NoReturn:

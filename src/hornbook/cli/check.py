@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import app
-from hornbook.cli.inputs import read_theory, refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, read_theory, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
     CodeBookOption,
+    ColumnsOption,
     CsvOption,
+    DropOption,
     EncodingOption,
     JsonOption,
     ModelSecondsOption,
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from hornbook.logic import Vocabulary
     from hornbook.models import Predictor
     from hornbook.queries import Guarantee
+    from hornbook.runs import TargetTable
     from hornbook.tables import Table
 
 
@@ -53,6 +56,8 @@ def check(
         str | None,
         typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
     ] = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
@@ -75,20 +80,20 @@ def check(
 
     """
     from hornbook.models import as_predictor, limit_model_seconds, load_model, name_model_source
-    from hornbook.runs import read_table_file
+    from hornbook.runs import load_target_table, read_table_file
 
     if proof:
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
     loaded = load_model(model, trust_pickle)
     options = CheckOptions(samples, proof, seconds, seed, as_json)
-    table = read_table_file(data, csv, remark=print_remark)
     if target is None or encoding is not None:
         loaded = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
     if target is None:
-        broken = _check_judge(rules, loaded, table, options)
+        broken = _check_judge(rules, loaded, read_table_file(data, csv, remark=print_remark), options)
     else:
-        broken = _check_columns(rules, loaded, table, target, code_book, options)
+        table = choose_columns(load_target_table(data, target, csv=csv, remark=print_remark), columns, drop)
+        broken = _check_columns(rules, loaded, table, code_book, options)
     raise typer.Exit(int(broken))
 
 
@@ -104,29 +109,30 @@ class CheckOptions:
 
 
 def _check_columns(
-    rules: Path, model: Any, table: Table, target: str, code_book: Path | None, options: CheckOptions
+    rules: Path, model: Any, table: TargetTable, code_book: Path | None, options: CheckOptions
 ) -> bool:
     """Check claims about the columns that a classifier reads; whether one is broken."""
     from hornbook.checks import check as check_claims
+    from hornbook.code_book import describe_unknown
     from hornbook.models import Subject
 
-    frame = table.frame
-    if target not in frame:
+    if table.labels is None:
         raise HornbookError(
-            f"there is no column {target!r} in {table.name}; it has {', '.join(frame.columns[:12])}"
+            f"{table.table.name}: {describe_unknown(table.target, list(map(str, table.features)))}"
         )
-    features = frame.drop(columns=target)
     subject = Subject.bind(
-        model, features, target=target, code_book=code_book, hold_out=False, seed=options.seed
+        model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=options.seed
     )
+    notes = [*subject.note_size(), *subject.note_columns(), *subject.note_accuracy(table.labels)]
     results = check_claims(
         rules, subject, samples=options.samples, proof=options.proof, proof_seconds=options.seconds
     )
     if options.as_json:
-        emit_json({"claims": results})
+        emit_json({"claims": results, "notes": notes})
     else:
         lines = [_claim_line(result, subject.words) for result in results]
-        emit("\n".join([*lines, *([PROOF_NOTE] if options.proof else [])]))
+        notes = [f"# {note}" for note in notes]
+        emit("\n".join([*lines, *([PROOF_NOTE] if options.proof else []), *notes]))
     return any(result.broken for result in results)
 
 
@@ -145,7 +151,7 @@ def _claim_line(result: ClaimCheck, words: CodeBook) -> str:
             for name in map(str, violation.rows)
         )
         lines.append(f"        {outcome}: {values}")
-    where = f"row {violation.row} of the table"
+    where = f"row {violation.row} of the table, counted from 1"
     with_changes = (
         f"{where}, with another {', '.join(map(words.label, violation.changed))}"
         if violation.changed

@@ -12,11 +12,13 @@ from hornbook.cli.app import app
 from hornbook.cli.options import (
     MODEL_SECONDS,
     JsonOption,
+    LevelsOption,
     ModelSecondsOption,
     RunArgument,
     SeedOption,
     TestOption,
     TrustOption,
+    UnknownLevelsOption,
 )
 from hornbook.cli.output import emit, emit_json, print_remark, progress
 from hornbook.errors import HornbookError
@@ -35,6 +37,7 @@ def compare(
         float, typer.Option(help="Time limit of the Hoeffding tree in seconds (runs by queries).")
     ] = 20.0,
     test: TestOption = None,
+    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
     trust_pickle: TrustOption = False,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     seed: SeedOption = 0,
@@ -60,7 +63,7 @@ def compare(
     context.with_resource(limit_model_seconds(model_seconds))
     kept = Run.load(run)
     with progress("fitting trees") as show:
-        check, found = _compare(kept, test, samples, seconds, trust_pickle, seed)
+        check, found = _compare(kept, test, unknown_levels, samples, seconds, trust_pickle, seed)
         rows = []
         for row in found:
             rows.append(row)
@@ -80,7 +83,13 @@ def compare(
 
 
 def _compare(
-    run: Run, test: Path | None, samples: int, seconds: float, trust_pickle: bool, seed: int
+    run: Run,
+    test: Path | None,
+    unknown_levels: UnknownLevelsOption,
+    samples: int,
+    seconds: float,
+    trust_pickle: bool,
+    seed: int,
 ) -> tuple[AnswerCheck, Iterator[ComparisonRow]]:
     """Restore the model and the table of a run: a check of its answers, and its explanation beside trees."""
     from hornbook.models import AnswerCheck
@@ -98,8 +107,13 @@ def _compare(
         return check, compare_rules_with_trees(run.extraction.explanation, bound, samples, seed, seconds)
     subject = run.restore(trust_pickle=trust_pickle)
     original = run.find_test_file() if test is None else None
-    path, csv = test or original, None if original is None else run.config["data"]["csv"]
-    rows = None if path is None else read_test_rows(path, subject.frame, csv, print_remark)
+    rows = None
+    if test is not None:
+        rows = read_test_rows(test, subject.frame, subject.words, None, unknown_levels.value, print_remark)
+    elif original is not None:
+        data = run.config["data"]
+        policy = data["test"]["unknown_levels"]
+        rows = read_test_rows(original, subject.frame, subject.words, data["csv"], policy, print_remark)
     check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
     return check, compare_with_trees(run.extraction.explanation, subject, samples, seed, rows)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,11 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import app
-from hornbook.cli.inputs import refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
     CodeBookOption,
+    ColumnsOption,
     CsvOption,
+    DropOption,
     ForceOption,
     FormOption,
     JsonOption,
@@ -60,6 +63,8 @@ def diff(
     form: Annotated[FormOption, typer.Option(help="What says where they disagree.")] = FormOption.RULES,
     max_literals: Annotated[int, typer.Option(min=1, help="Most conditions that there may be to read.")] = 12,
     samples: Annotated[int, typer.Option(min=1, help="Number of samples that rules are fitted to.")] = 16_000,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     trust_pickle: TrustOption = False,
@@ -98,11 +103,16 @@ def diff(
     for source in (old, new, other, model) if proof else ():
         refuse_endpoint_proof(source)
     _refuse_unclear(run, old, new, other, model, data)
+    if run is not None and any((target, csv, columns, drop)):
+        raise HornbookError(
+            "a run knows its table and its target; leave out --target, --columns, --drop and --csv"
+        )
     reader = DiffReader(trust_pickle, output, code_book, seed)
     if run is not None and other is not None:
         inputs = reader.read_run(run, other)
     else:
         table = load_target_table(str(data), _name_target(str(data), target), csv=csv, remark=print_remark)
+        table = choose_columns(table, columns, drop)
         inputs = reader.read_truth(table, model) if model else reader.read_models(table, str(old), str(new))
     if output is not None:
         context.with_resource(lock_folder(output))
@@ -114,7 +124,7 @@ def diff(
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
-    kept = NewRun.start(inputs.table, inputs.about, settings, output, force)
+    kept = NewRun.start(inputs.table, inputs.subject, inputs.about, settings, output, force)
     with progress("asking the models"):
         result = compare(
             inputs.subject,
@@ -128,11 +138,12 @@ def diff(
     result = replace(
         result,
         provenance={name: kept.config[name] for name in ("data", "model", "settings")},
-        notes=(*result.notes, *kept.notes),
+        notes=(*result.notes, *kept.notes, *inputs.note_other()),
     )
     if output is not None:
         from hornbook.runs import save_diff
 
+        kept.begin()
         save_diff(output, result)
     above = tolerance is not None and result.share.estimate > tolerance
     if as_json:
@@ -150,6 +161,15 @@ class DiffInputs:
     subject: Subject
     other: Any
     about: dict[str, Any]
+
+    def note_other(self) -> Iterator[str]:
+        """Say what the new model reads, if there is one, and how often it agrees with the labels."""
+        table, subject = self.table, self.subject
+        if "new" in self.about:
+            new = table.bind(self.other, {"seed": subject.seed}, subject.words)
+            yield from new.note_columns("the new model")
+            if table.labels is not None:
+                yield from new.note_accuracy(table.labels, "the new model")
 
 
 @dataclass(frozen=True)

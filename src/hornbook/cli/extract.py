@@ -13,13 +13,16 @@ from hornbook.cli.options import (
     MODEL_SECONDS,
     AboveOption,
     CodeBookOption,
+    ColumnsOption,
     CsvOption,
     DataArgument,
+    DropOption,
     EncodingOption,
     ForceOption,
     FormOption,
     GroupsOption,
     JsonOption,
+    LevelsOption,
     ModelSecondsOption,
     OutputOption,
     PositiveOption,
@@ -29,6 +32,7 @@ from hornbook.cli.options import (
     TargetOption,
     TestOption,
     TrustOption,
+    UnknownLevelsOption,
 )
 from hornbook.cli.output import Interrupted, emit, emit_json, print_remark, progress, summarise_run
 from hornbook.errors import HornbookError
@@ -56,7 +60,10 @@ def extract(
         bool, typer.Option("--train", help="Train gradient boosting on the columns instead.")
     ] = False,
     test: TestOption = None,
+    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
     groups: GroupsOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     output: OutputOption = None,
     positive: PositiveOption = None,
     above: AboveOption = None,
@@ -127,11 +134,15 @@ def extract(
         refuse_unprovable_form(form.value)
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
-    table = open_table(context, data, target, positive, above, csv, model, train, output, groups)
+    table = open_table(
+        context, data, target, positive, above, csv, model, train, output, groups, columns, drop
+    )
     words = read_code_book(code_book, table.features)
-    test_rows = None if test is None else read_test_rows(test, table.features, csv, print_remark)
+    test_rows = None
     if test is not None:
-        table = table.with_test_rows(describe_file(test))
+        policy = unknown_levels.value
+        test_rows = read_test_rows(test, table.features, words, csv, policy, print_remark)
+        table = table.with_test_rows({**describe_file(test), "unknown_levels": policy})
     content = None
     if model is None:
         about, black_box, content = _train(table, seed)
@@ -151,9 +162,7 @@ def extract(
     if proof:
         refuse_unprovable(subject)
     limits = {"seconds": proof_seconds} if proof else None
-    run = NewRun.start(table, about, settings, output, force, proof=limits, why=why)
-    if content is not None and output is not None:
-        write_file(output / MODEL_FILE, content)
+    run = NewRun.start(table, subject, about, settings, output, force, proof=limits, why=why)
     try:
         with progress("asking the model") as show:
             extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
@@ -165,6 +174,9 @@ def extract(
             extraction = prove_lines(extraction, subject, proof_seconds)
     with progress("asking why"):
         cases = Reasoner(subject).explain_cases(extraction.explanation, why)
+    run.begin()
+    if content is not None and output is not None:
+        write_file(output / MODEL_FILE, content)
     run.save(extraction, cases=cases)
     if as_json:
         emit_json(run.to_object(extraction))

@@ -30,18 +30,45 @@ def open_table(
     train: bool,
     folder: Path | None,
     groups: str | None = None,
+    columns: list[str] | None = None,
+    drop: list[str] | None = None,
 ) -> TargetTable:
     """Load the table of a run and lock its folder; refuse options that the run would fail with later."""
     from hornbook.runs import load_target_table
+    from hornbook.tables import find_identifiers
 
     if (model is None) != train:
         raise HornbookError("give either --model FILE or --train, which trains a model on the table")
+    if model is not None and positive is not None:
+        raise HornbookError(
+            "--positive is about the target of a model that is trained; what the classes of --model are "
+            'called is said in the code book, as in [classes] 1 = "good"'
+        )
     table = load_target_table(source, target, positive, above, csv, groups, print_remark)
+    table = choose_columns(table, columns, drop)
+    if train and (names := find_identifiers(table.features)) and columns is None:
+        print_remark(f"columns that name rows are left out: {', '.join(names)}; --columns brings them back")
+        table = table.choose_columns(None, names)
     if train and table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a model on")
     if folder is not None:
         context.with_resource(lock_folder(folder))  # until the command ends
     return table
+
+
+def choose_columns(table: TargetTable, columns: list[str] | None, drop: list[str] | None) -> TargetTable:
+    """The table with the columns of --columns, without those of --drop; several may stand between commas."""
+    known = [str(name) for name in table.features]
+    named, dropped = (
+        [name for text in given or () for name in ([text] if text in known else split_names(text))]
+        for given in (columns, drop)
+    )
+    return table.choose_columns(named or None, dropped) if named or dropped else table
+
+
+def split_names(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name.strip() for name in text.split(",")]
 
 
 def read_row_parts(source: str, csv: str | None) -> Iterator[pd.DataFrame]:

@@ -16,7 +16,9 @@ from hornbook.cli.options import (
     MODEL_SECONDS,
     AboveOption,
     CodeBookOption,
+    ColumnsOption,
     CsvOption,
+    DropOption,
     EncodingOption,
     ForceOption,
     GroupsOption,
@@ -73,6 +75,8 @@ def learn(
     ] = 0.0,
     output: OutputOption = None,
     groups: GroupsOption = None,
+    columns: ColumnsOption = None,
+    drop: DropOption = None,
     positive: PositiveOption = None,
     above: AboveOption = None,
     max_rules: Annotated[int, typer.Option(min=1, help="Maximum number of rules (prime only).")] = 100,
@@ -132,6 +136,8 @@ def learn(
         raise HornbookError("name a table: a file with rows like those that the model reads, or a dataset")
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
+    if judge and (columns or drop):
+        raise HornbookError("a judge is given all columns; leave out --columns and --drop")
     if groups is not None and judge:
         raise HornbookError("no rows of a judge are held out; leave out --groups")
     if proof:
@@ -143,7 +149,9 @@ def learn(
 
     check_tolerances(epsilon, delta)
     context.with_resource(limit_model_seconds(model_seconds))
-    table = open_table(context, source, target, positive, above, csv, model, train, output, groups)
+    table = open_table(
+        context, source, target, positive, above, csv, model, train, output, groups, columns, drop
+    )
     if learner is Learner.ENVELOPE and not judge:
         if train or proof:
             raise HornbookError("an envelope is about a model that there is, and is exact without --proof")
@@ -156,7 +164,7 @@ def learn(
         }
         classifier = encode_model(load_model(str(model), trust_pickle, output), encoding, str(model))
         bound = table.bind(classifier, exact, read_code_book(code_book, table.features))
-        run = NewRun.start(table, describe_model(str(model), classifier), exact, output, force)
+        run = NewRun.start(table, bound, describe_model(str(model), classifier), exact, output, force)
         show_envelope(run, bound, as_json)
         return
     settings = {
@@ -181,7 +189,8 @@ def learn(
     # before the run begins, so that a model of which nothing can be proved is refused at once
     prover = subject.bound.prover(proof_seconds) if proof else None
     limits = {"seconds": proof_seconds, "total": proof_total} if proof else None
-    run = NewRun.start(table, about, settings, output, force, proof=limits)
+    run = NewRun.start(table, subject, about, settings, output, force, proof=limits)
+    run.begin()
     if train and output is not None:
         black_box.save(output / NETWORK_FILE)
     file = output and output / NETWORK_FILE if model is None else Path(model)
@@ -194,6 +203,7 @@ def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:
 
     with progress("asking about every case"):
         extraction = run.add_provenance(explain_as_set(subject, run.config["settings"]))
+    run.begin()
     run.save(extraction)
     if as_json:
         emit_json(run.to_object(extraction))

@@ -12,6 +12,13 @@ MODEL_SECONDS = 600.0
 """Seconds in which a model has to answer each call, unless a command is told otherwise."""
 
 
+class UnknownLevelsOption(StrEnum):
+    """What becomes of levels that the table never had."""
+
+    REFUSE = "refuse"
+    MISSING = "missing"
+
+
 class FormOption(StrEnum):
     """The form of an explanation."""
 
@@ -32,6 +39,12 @@ RunArgument = Annotated[
 ]
 TargetOption = Annotated[
     str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
+]
+ColumnsOption = Annotated[
+    list[str] | None, typer.Option("--columns", help="The only columns that the model is given: age,sex.")
+]
+DropOption = Annotated[
+    list[str] | None, typer.Option("--drop", help="Columns that the model is not given: id,name.")
 ]
 PositiveOption = Annotated[str | None, typer.Option(help="The value of the target that counts as true.")]
 AboveOption = Annotated[float | None, typer.Option(help="Targets above this number count as true.")]
@@ -74,6 +87,12 @@ ProofSecondsOption = Annotated[
 TestOption = Annotated[
     Path | None,
     typer.Option(help="A file of rows, with the table's columns, to measure fidelity on; none are held out."),
+]
+LevelsOption = Annotated[
+    UnknownLevelsOption,
+    typer.Option(
+        "--unknown-levels", help="Levels that the table never had: refuse them, or take as missing."
+    ),
 ]
 GroupsOption = Annotated[
     str | None,

@@ -14,8 +14,8 @@ import typer
 
 from hornbook.cli.app import app
 from hornbook.cli.inputs import read_row_parts
-from hornbook.cli.options import CsvOption, JsonOption, RunArgument
-from hornbook.cli.output import emit
+from hornbook.cli.options import CsvOption, JsonOption, LevelsOption, RunArgument, UnknownLevelsOption
+from hornbook.cli.output import emit, print_remark
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,24 +32,31 @@ def predict(
         typer.Argument(help="A CSV, Parquet or JSON file, several, or an SQL query: the run's columns."),
     ],
     csv: CsvOption = None,
+    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
     as_json: JsonOption = False,
 ) -> None:
     """Decide the rows of a table by a run's explanation: a class a row, and the facts that decided.
 
-    Prints CSV: the number of the row, its class, and the facts in words. A card also gives its reason
-    codes: the columns whose values favour the class most, with the points that they give it over their
-    worst value. Rows are read, decided and printed some thousand at a time.
+    Prints CSV: the number of the row, counted from 1, its class, and the facts in words. A card also
+    gives its reason codes: the columns whose values favour the class most, with the points that they
+    give it over their worst value. Rows are read, decided and printed some thousand at a time.
 
     Example:
       hornbook predict run/ new.csv > decisions.csv
 
     """
-    from hornbook.extraction import read_given_rows
+    from hornbook.extraction import UnknownLevels, read_given_rows
     from hornbook.runs import Run
 
     extraction = Run.load(run).extraction
-    parts = (read_given_rows(extraction, part) for part in read_row_parts(data, csv))
+    levels = UnknownLevels(unknown_levels is UnknownLevelsOption.MISSING)
+    parts = (
+        read_given_rows(extraction.columns, extraction.code_book, part, levels)
+        for part in read_row_parts(data, csv)
+    )
     (_emit_json if as_json else _emit_csv)(extraction.explanation, parts)
+    for note in levels.describe():
+        print_remark(note)
 
 
 def _emit_csv(explanation: Explanation, parts: Iterator[pd.DataFrame]) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from hornbook.cli.app import app
 from hornbook.cli.output import RESUME, Interrupted
+from hornbook.errors import library
 from hornbook.storage import lock_folder
 
 
@@ -74,6 +75,8 @@ def reproduce(
     from hornbook import paper
     from hornbook.tables import load_dataset
 
+    for package in ("torch", "river"):
+        library(package, package)  # first: it takes minutes until they are needed
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
     document = paper.Document.read(write) if write else None
     context.with_resource(lock_folder(output))

@@ -144,8 +144,9 @@ def _export(form: Format) -> Callable[[Run, bool], str | bytes]:
     def write(run: Run, background: bool) -> str | bytes:
         from hornbook.exports import write_explanation
 
+        extraction = run.extraction
         return write_explanation(
-            run.extraction.explanation, form.value, run.extraction.target, run.extraction.classes
+            extraction.explanation, form.value, extraction.target, extraction.classes, extraction.levels
         )
 
     return write

@@ -33,7 +33,7 @@ def why(
     context: typer.Context,
     run: RunArgument,
     row: Annotated[
-        int | None, typer.Option(min=0, help="The number of a row of the run's table; the first is 0.")
+        int | None, typer.Option(help="The number of a row of the run's table; the first is 1.")
     ] = None,
     given: SetOption = None,
     whole_table: Annotated[
@@ -137,7 +137,7 @@ def why(
     if as_json:
         emit_json(answer)
     else:
-        emit(str(answer))
+        emit("\n".join([str(answer), *(["# rows are counted from 1"] if whole_table else [])]))
 
 
 def _read_row(subject: Subject, row: int | None) -> dict[str, Any]:
@@ -145,9 +145,9 @@ def _read_row(subject: Subject, row: int | None) -> dict[str, Any]:
     frame = subject.frame
     if row is None:
         return {}
-    if row >= len(frame):
-        raise HornbookError(f"--row {row}: the table has {len(frame)} rows, from 0 to {len(frame) - 1}")
-    return {name: frame[name].iloc[row] for name in map(str, frame.columns)}
+    if row not in frame.index:
+        raise HornbookError(f"--row {row}: the table has {len(frame)} rows, from 1 to {len(frame)}")
+    return {name: frame[name].loc[row] for name in map(str, frame.columns)}
 
 
 def _read_columns(subject: Subject, given: list[str]) -> tuple[str, ...]:

@@ -34,14 +34,13 @@ from hornbook.diff.samples import (
     GuidedSampler,
     LabelledModel,
     PairSamples,
-    match_classes,
     name_answers,
     pair_models,
 )
 from hornbook.diff.switches import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
-from hornbook.models import AnswerCheck, Subject, load_model
+from hornbook.models import AnswerCheck, Subject, load_model, match_classes
 from hornbook.proof import Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import Form
@@ -261,7 +260,9 @@ class DiffSearch:
             lines=tuple(measure_diff_lines(explanation, switches, used, unseen, figures)),
             recall=unseen.measure(explanation.decide(unseen.frame) == numbers, unseen.differs),
             groups=tuple(find_diff_groups(used, unseen, [explanation], words)),
-            rows=tuple(list_diff_rows(*shown, explanation, finder)),
+            rows=tuple(
+                list_diff_rows(shown[0], self.subject.frame.index[shown[1]].tolist(), explanation, finder)
+            ),
             models=tuple(describe_sides(compared, samples, shown[0], words)),
             answers=0,
             distribution="",

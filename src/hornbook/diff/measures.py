@@ -15,8 +15,9 @@ parameters. Journal of the American Statistical Association 100, 2005.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -253,14 +254,14 @@ class AgreementFinder:
 
 
 def list_diff_rows(
-    rows: PairSamples, numbers: Ints, explanation: Explanation, finder: AgreementFinder
+    rows: PairSamples, names: Sequence[Any], explanation: Explanation, finder: AgreementFinder
 ) -> Iterator[DiffRow]:
     """List some rows with disagreement, and the fewest new values that would end it.
 
     Parameters
     ----------
-    rows, numbers
-        Rows with the answers of both sides, and their numbers in the table.
+    rows, names
+        Rows with the answers of both sides, and what the table's index calls them.
     explanation
         Where the disagreement is.
     finder
@@ -276,7 +277,7 @@ def list_diff_rows(
     for place, (changed, agreed) in zip(places, finder.find(differing, rows.new[places]), strict=True):
         columns = dict.fromkeys([*shown, *(value.column for value in changed)])
         yield DiffRow(
-            row=int(numbers[place]),
+            row=names[place],
             values={name: plain_cell(plain[name].iloc[place]) for name in columns},
             old=classes[rows.old[place]],
             new=classes[rows.new[place]],

@@ -78,7 +78,7 @@ class DiffRow:
     Attributes
     ----------
     row
-        The number of the row in the table.
+        The row, by the table's index.
     values
         Its values in the columns that matter; None where one is missing.
     old, new
@@ -92,7 +92,7 @@ class DiffRow:
 
     """
 
-    row: int
+    row: Any
     values: Mapping[str, Any]
     old: str
     new: str

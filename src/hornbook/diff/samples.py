@@ -25,10 +25,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from hornbook.code_book import EMPTY_BOOK, CodeBook, spell_key
-from hornbook.errors import HornbookError
 from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher, Subject, bind_classifier
+from hornbook.models import ClassifierTeacher, Subject, bind_classifier, match_classes
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Floats, Ints
 from hornbook.tables import replace_columns
@@ -192,38 +190,6 @@ def name_answers(frame: pd.DataFrame, side: str) -> str:
     while name in frame.columns:
         name += " itself"
     return name
-
-
-def match_classes(
-    old: Sequence[Any], new: Sequence[Any], code_book: CodeBook = EMPTY_BOOK
-) -> tuple[tuple[Any, ...], tuple[Ints, Ints]]:
-    """The classes of both sides together, and the number of each of theirs among them.
-
-    Classes are the same if they are written alike, or if the code book calls them alike. Which is
-    which is never guessed.
-
-    Examples
-    --------
-    >>> match_classes((0, 1), (True, False))
-    ((0, 1), (array([0, 1]), array([1, 0])))
-    >>> match_classes(("no", "yes"), (0, 1), CodeBook(classes={"0": "no", "1": "yes"}))[1]
-    (array([0, 1]), array([0, 1]))
-
-    """
-    book = {spell_key(key): name for key, name in code_book.classes.items()}
-    keys = [[book.get(spell_key(name), spell_key(name)) for name in classes] for classes in (old, new)]
-    if not set(keys[0]) & set(keys[1]):
-        raise HornbookError(
-            f"there is no class in common: one side says {', '.join(keys[0])}, the other "
-            f'{", ".join(keys[1])}; say what is what in the code book, as in [classes] 0 = "no"'
-        )
-    joint = list(dict.fromkeys([*keys[0], *keys[1]]))
-    named: dict[str, Any] = {}
-    for key, name in zip([*keys[0], *keys[1]], [*old, *new], strict=True):
-        if key not in named or spell_key(name) in book:  # the code book speaks of these
-            named[key] = name
-    numbers = [np.array([joint.index(key) for key in own], np.intp) for own in keys]
-    return tuple(named[key] for key in joint), (numbers[0], numbers[1])
 
 
 def add_answers(rows: pd.DataFrame, column: str, classes: tuple[str, ...], numbers: Ints) -> pd.DataFrame:

@@ -209,12 +209,23 @@ class Explanation(ABC):
     def explain_case(self, values: Mapping[str, Any]) -> Any:
         """Why it decides as it does about values of columns, and what would change that.
 
-        The answer prints itself. Columns without a value are missing. A value may also be text of which
-        `names_part` is true.
+        The answer prints itself. Columns without a value are missing, and it says which were not given. A
+        value may also be text of which `names_part` is true.
         """
         from hornbook.explanations.decision import explain_row
 
-        return explain_row(self, dict.fromkeys(self.columns) | dict(values))
+        book = self.code_book
+        not_given = {
+            book.describe(Missing(name)): f"{book.label(name)} is not given"
+            for name in self.columns
+            if name not in values
+        }
+        decision = explain_row(self, dict.fromkeys(self.columns) | dict(values))
+        return replace(
+            decision,
+            facts=tuple(not_given.get(fact, fact) for fact in decision.facts),
+            codes=tuple(replace(code, fact=not_given.get(code.fact, code.fact)) for code in decision.codes),
+        )
 
     def names_part(self, column: str, text: str) -> bool:
         """Whether a text is the name of a part of a column's values, such as `high`; here nothing is."""

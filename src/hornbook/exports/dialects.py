@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +20,11 @@ from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, ScoreCard, Split
 from hornbook.explanations.tree import Node
+
+Levels: TypeAlias = Mapping[str, Sequence[Any]]
+"""The values that each column of categories has."""
+
+NO_LEVELS: Levels = MappingProxyType({})
 
 
 class Dialect(ABC):
@@ -63,9 +69,22 @@ class Dialect(ABC):
     def compare(self, left: str, right: str) -> str:
         """Whether a number is at least as large as another."""
 
+    def write_comment(self, text: str) -> str:
+        """A comment of one line; nothing where a language has none."""
+        return ""
+
+    def write_levels(self, levels: Levels) -> str:
+        """A comment for each column of categories: its values, of which others are other spellings."""
+        return "".join(
+            self.write_comment(
+                f"{self.write_value(column)} is one of {', '.join(map(self.write_value, values))}, or missing"
+            )
+            for column, values in levels.items()
+        )
+
     @abstractmethod
-    def finish(self, expression: str) -> str:
-        """The whole source around the expression that decides."""
+    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
+        """The whole source around the expression that decides; it refuses other levels where it can."""
 
     def add(self, terms: Sequence[str]) -> str:
         """The sum of numbers."""
@@ -119,7 +138,11 @@ class SqlDialect(Dialect):
         """A comparison of two sums."""
         return f"{left} >= {right}"
 
-    def finish(self, expression: str) -> str:
+    def write_comment(self, text: str) -> str:
+        """A comment that ends within its line, so that lines may be joined."""
+        return f"/* {_write_line(text).replace('*/', '* /').replace('/*', '/ *')} */\n"
+
+    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
         """The expression alone: it stands in the SELECT of any query over the table."""
         return expression + "\n"
 
@@ -159,15 +182,20 @@ class PythonDialect(Dialect):
         """A comparison of two sums."""
         return f"{left} >= {right}"
 
-    def finish(self, expression: str) -> str:
-        """The function, with the conditions that it asks."""
+    def write_comment(self, text: str) -> str:
+        """A comment to the end of the line."""
+        return f"# {_write_line(text)}\n"
+
+    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
+        """The function, with the conditions that it asks; it raises for a level that its column never has."""
+        check = _LEVEL_CHECK.format(levels=dict(levels)) if levels else ""
         return f'''def decide(row):
     """The class of a row: a mapping of columns to values, None or NaN where a value is missing."""
 
     def value_of(column):
         value = row.get(column)
         return None if value is None or value != value else value
-
+{check}
     def missing(column):
         return value_of(column) is None
 
@@ -189,6 +217,13 @@ class PythonDialect(Dialect):
 
     return {expression}
 '''
+
+
+_LEVEL_CHECK = """
+    for column, levels in {levels!r}.items():
+        if value_of(column) is not None and value_of(column) not in levels:
+            raise ValueError(f"{{column!r}} is never {{value_of(column)!r}}; it is one of {{levels!r}}")
+"""
 
 
 class PrologDialect(Dialect):
@@ -232,7 +267,11 @@ class PrologDialect(Dialect):
         """A term that `value` sums up."""
         return "sum([" + ", ".join(terms) + "])"
 
-    def finish(self, expression: str) -> str:
+    def write_comment(self, text: str) -> str:
+        """A comment to the end of the line."""
+        return f"% {_write_line(text)}\n"
+
+    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
         """The clause that decides, and the clauses that it needs."""
         return f"decide(R, Class) :- value({expression}, Class), !.\n{_PROLOG_CLAUSES}"
 
@@ -257,6 +296,12 @@ equals_one(V, [Value|_]) :- number(V), number(Value), !, V =:= Value.
 equals_one(V, [V|_]) :- !.
 equals_one(V, [_|Values]) :- equals_one(V, Values).
 """
+
+
+def _write_line(text: str) -> str:
+    """A text that stands in one line, whatever names are in it."""
+    return "".join(each if each.isprintable() else "�" for each in text)
+
 
 DIALECTS: dict[str, Dialect] = {"sql": SqlDialect(), "python": PythonDialect(), "prolog": PrologDialect()}
 """The languages that decide by the columns of a table."""

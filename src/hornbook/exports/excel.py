@@ -12,7 +12,7 @@ from hornbook.code_book import UNNAMED_TARGET
 from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, library
 from hornbook.explanations import Explanation, ScoreCard
-from hornbook.exports.dialects import Dialect, write_decision
+from hornbook.exports.dialects import NO_LEVELS, Dialect, Levels, write_decision
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell
@@ -89,7 +89,7 @@ class ExcelDialect(Dialect):
         """A comparison of two sums."""
         return f"{left}>={right}"
 
-    def finish(self, expression: str) -> str:
+    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
         """The formula; refuse one that Excel would not read."""
         if len(expression) >= MAX_FORMULA_LENGTH or expression.count("IF(") > MAX_NESTED_CHOICES:
             raise HornbookError(

@@ -11,17 +11,22 @@ from typing import Any
 from hornbook.code_book import UNNAMED_TARGET
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
-from hornbook.exports.dialects import DIALECTS, prolog_atom, sql_name, write_decision
+from hornbook.exports.dialects import DIALECTS, NO_LEVELS, Levels, prolog_atom, sql_name, write_decision
 from hornbook.logic import BOTTOM, Bottom, Head, HornTheory, Rule, Vocabulary, fresh_name
 
 
 def write_explanation(
-    explanation: Explanation, form: str, target: str = UNNAMED_TARGET, values: Sequence[Any] = ()
+    explanation: Explanation,
+    form: str,
+    target: str = UNNAMED_TARGET,
+    values: Sequence[Any] = (),
+    levels: Levels = NO_LEVELS,
 ) -> str | bytes:
     """An explanation in one of the formats of other programs: source, `pmml`, or a sheet (`xlsx`).
 
-    `target` is what is predicted, in a word. What is written for programs gives the `values` of the classes,
-    such as 1 and 0, by default their names; a sheet is for readers, and has names.
+    `target` is what is predicted, in a word; `levels` are the values that columns of categories have. What is
+    written for programs gives the `values` of the classes, such as 1 and 0, by default their names; a sheet is
+    for readers, and has names.
     """
     if form == "pmml":
         from hornbook.exports.pmml import write_pmml
@@ -31,10 +36,15 @@ def write_explanation(
         from hornbook.exports.excel import write_workbook
 
         return write_workbook(explanation, target)
-    return write_source(explanation, form, values)
+    return write_source(explanation, form, values, levels)
 
 
-def write_source(source: Explanation | HornTheory, language: str, values: Sequence[Any] = ()) -> str:
+def write_source(
+    source: Explanation | HornTheory,
+    language: str,
+    values: Sequence[Any] = (),
+    levels: Levels = NO_LEVELS,
+) -> str:
     """An explanation or a theory as source of a language.
 
     Parameters
@@ -46,6 +56,8 @@ def write_source(source: Explanation | HornTheory, language: str, values: Sequen
         `sql`, `python` or `prolog`; of a theory also `sympy` and `latex`.
     values
         What the source gives for each class of a tree, a card or rules; by default its name.
+    levels
+        The values that columns of categories have: Python refuses others, and a comment names them.
 
     Examples
     --------
@@ -68,7 +80,8 @@ def write_source(source: Explanation | HornTheory, language: str, values: Sequen
     if isinstance(source, HornTheory):
         return THEORY_WRITERS[language](source.vocabulary, source.rules)
     dialect = DIALECTS[language]
-    return dialect.finish(write_decision(source, dialect, values))
+    spoken = {name: levels[name] for name in source.columns if levels.get(name)}
+    return dialect.write_levels(spoken) + dialect.finish(write_decision(source, dialect, values), spoken)
 
 
 def _write_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:

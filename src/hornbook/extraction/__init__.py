@@ -13,10 +13,12 @@ from hornbook.extraction.fidelity import (
     measure_groups,
 )
 from hornbook.extraction.given_values import (
+    UnknownLevels,
     find_column,
     name_values,
     read_given_row,
     read_given_rows,
+    read_value,
     read_values,
 )
 from hornbook.extraction.learning import describe_learning, learn_theory
@@ -39,6 +41,7 @@ __all__ = [
     "FrontierPoint",
     "GroupFidelity",
     "LineStatistics",
+    "UnknownLevels",
     "UnseenPopulation",
     "describe_learning",
     "explain",
@@ -54,5 +57,6 @@ __all__ = [
     "name_values",
     "read_given_row",
     "read_given_rows",
+    "read_value",
     "read_values",
 ]

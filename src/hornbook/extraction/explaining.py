@@ -25,7 +25,7 @@ from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, ExchangeTest, Form, SearchResult, search_explanations
-from hornbook.tables import count_shared_rows
+from hornbook.tables import count_shared_rows, find_identifiers
 
 EVALUATION_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
@@ -90,6 +90,7 @@ def explain(
         n_samples=n_samples,
         code_book=words,
         columns_read=teacher.columns_read,
+        left_out=find_identifiers(teacher.frame),
         watch=watch,
     )
     chosen = result.chosen.explanation
@@ -143,7 +144,13 @@ def _list_notes(subject: Subject, labelled: LabelledPopulations, result: SearchR
     columns, read = list(teacher.frame.columns), teacher.columns_read
     unread = [name for name in columns if read is not None and name not in read]
     yield from _note_unread_columns(unread, result.exchanges)
-    sought = len(columns) - len(unread) - len(result.exchanges.unread)
+    passed_over = {*unread, *result.exchanges.unread}
+    if names := [name for name in find_identifiers(teacher.frame) if name not in passed_over]:
+        yield (
+            "no conditions are made of columns with a value of its own in every row, which name rows: "
+            f"{_write_columns(names)}"
+        )
+    sought = len(columns) - len(passed_over) - len(names)
     yield from _note_searched_columns(len(result.searched_columns), sought)
     yield from AnswerCheck(teacher.labels, labelled.used, labelled.used_labels).describe_changes()
 

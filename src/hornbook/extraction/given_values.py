@@ -3,21 +3,76 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_float_dtype
+from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
-from hornbook.code_book import CodeBook, describe_unknown
+from hornbook.code_book import CodeBook, describe_unknown, list_values
 from hornbook.conditions import truth_value, write_value
-from hornbook.errors import HornbookError
-from hornbook.extraction.result import MAX_SHOWN_CATEGORIES, ColumnSummary, Extraction
+from hornbook.errors import HornbookError, UnknownLevelError
+from hornbook.extraction.result import MAX_CATEGORIES, ColumnSummary, Extraction
 from hornbook.tables import as_frame
 
 UNKNOWN_TEXTS = ("", "?")
 """Texts that stand for a missing value."""
+
+
+@dataclass(frozen=True)
+class UnknownLevels:
+    """What becomes of levels that the table never had: they are refused, or missing values that are counted.
+
+    Parameters
+    ----------
+    as_missing
+        Whether they are taken for missing.
+    counts
+        How many rows had each, by column and level.
+
+    Examples
+    --------
+    >>> sex = ColumnSummary("sex", 0.0, categories=("f", "m"))
+    >>> levels = UnknownLevels(as_missing=True)
+    >>> levels.read_column(pd.Series(["f", "F", "m"], name="sex"), sex, CodeBook()).tolist()
+    ['f', nan, 'm']
+    >>> list(levels.describe())
+    ["column 'sex' is never 'F' in the table: missing in 1 row"]
+
+    """
+
+    as_missing: bool = False
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def read_column(self, values: pd.Series[Any], summary: ColumnSummary, book: CodeBook) -> pd.Series[Any]:
+        """The values of a column as the table has them; an error about a value names its row."""
+        if summary.numbers and is_numeric_dtype(values) and not is_bool_dtype(values):
+            return values
+        known: dict[Any, Any] = {}
+        for value in values.dropna().unique():
+            where = (values == value).to_numpy()
+            try:
+                known[value] = read_value(summary, book, value)
+            except UnknownLevelError as error:
+                if not self.as_missing:
+                    row = values.index[where.argmax()]
+                    raise HornbookError(
+                        f"row {row}: {error}; --unknown-levels missing takes such values for missing ones"
+                    ) from None
+                self.counts[summary.name, write_value(value)] += int(where.sum())
+            except HornbookError as error:
+                raise HornbookError(f"row {values.index[where.argmax()]}: {error}") from None
+        return values.map(known).infer_objects()
+
+    def describe(self) -> Iterator[str]:
+        """How many rows had which levels that the table never had."""
+        for (column, level), count in sorted(self.counts.items()):
+            rows = "1 row" if count == 1 else f"{count:,} rows"
+            yield f"column {column!r} is never {level!r} in the table: missing in {rows}"
 
 
 def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, Any]:
@@ -36,9 +91,9 @@ def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, 
     >>> extraction = Explainer(model, rows, code_book=book).extract(n_samples=500)
     >>> read_values(extraction, {"sex": "female", "age": "61"})
     {'sex': 2, 'age': 61.0}
-    >>> read_values(extraction, {"sex": "other"})
+    >>> read_values(extraction, {"sex": "x"})
     Traceback (most recent call last):
-    hornbook.errors.HornbookError: column 'sex' is never 'other'; its values are male (1), female (2), or ?
+    hornbook.errors.UnknownLevelError: column 'sex' is never 'x'; its values are male (1), female (2), or ?
 
     """
     summaries = {summary.name: summary for summary in extraction.columns}
@@ -81,8 +136,8 @@ def find_column(name: Any, columns: Mapping[str, Any], book: CodeBook) -> str:
     return column
 
 
-def read_value(summary: ColumnSummary, book: CodeBook, value: Any, *, new: bool = False) -> Any:
-    """A value as its column has it, None where it is missing; `new` accepts a category never seen."""
+def read_value(summary: ColumnSummary, book: CodeBook, value: Any) -> Any:
+    """A value as its column has it, None where it is missing; refuse one that the column never has."""
     if is_unknown(value):
         return None
     words = book.words(summary.name)
@@ -98,7 +153,7 @@ def read_value(summary: ColumnSummary, book: CodeBook, value: Any, *, new: bool 
             return category
         if category in (0, 1) and truth_value(value) == category:
             return category
-    if new or len(summary.categories) in (0, MAX_SHOWN_CATEGORIES):  # there may be others
+    if len(summary.categories) in (0, MAX_CATEGORIES):  # there may be others
         return value
     values = (
         name
@@ -106,9 +161,33 @@ def read_value(summary: ColumnSummary, book: CodeBook, value: Any, *, new: bool 
         else f"{name} ({write_value(category)})"
         for category in sorted(summary.categories, key=str)
     )
-    raise HornbookError(
-        f"column {summary.name!r} is never {value!r}; its values are {', '.join(values)}, or ?"
+    nearest = find_nearest_level(value, summary.categories)
+    raise UnknownLevelError(
+        f"column {summary.name!r} is never {getattr(value, 'item', lambda: value)()!r}; "
+        f"{'' if nearest is None else f'did you mean {write_value(nearest)}? '}"
+        f"its values are {list_values(values)}, or ?"
     )
+
+
+def find_nearest_level(value: Any, levels: Sequence[Any]) -> Any:
+    """The level that a value may mean: another spelling, the same truth value, or a slip; None without one.
+
+    Examples
+    --------
+    >>> [find_nearest_level(value, ("no", "yes")) for value in ("YES", True, 0, "yess", "maybe")]
+    ['yes', 'yes', 'no', 'yes', None]
+
+    """
+    written = {write_value(level): level for level in levels}
+    folded = {text.casefold(): level for text, level in written.items()}
+    if (spelling := write_value(value).casefold()) in folded:
+        return folded[spelling]
+    if (truth := truth_value(value)) is not None:
+        alike = [level for level in levels if truth_value(level) is truth]
+        if len(alike) == 1:
+            return alike[0]
+    close = get_close_matches(spelling, folded, n=1)
+    return folded[close[0]] if close else None
 
 
 def is_unknown(value: Any) -> bool:
@@ -134,33 +213,19 @@ def _read_number(summary: ColumnSummary, value: Any) -> float:
     return number
 
 
-def read_given_rows(extraction: Extraction, frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows with the columns and values of the extraction's table; other columns are left out.
-
-    The index numbers the rows from 0. A category that was never seen stays as it is; an error about a
-    value names its row.
-    """
-    book = extraction.code_book
-    summaries = {summary.name: summary for summary in extraction.columns}
+def read_given_rows(
+    summaries: Iterable[ColumnSummary], book: CodeBook, frame: pd.DataFrame, levels: UnknownLevels
+) -> pd.DataFrame:
+    """Rows with the columns and values of a table, whose columns are summarised; others are left out."""
+    columns = {summary.name: summary for summary in summaries}
     given = {book.find_column(str(name)): name for name in reversed(frame.columns)}
     given |= {str(name): name for name in frame.columns}  # a column's own name comes before a label
     read = {
-        column: _read_column(frame[given[column]], summary, book)
-        for column, summary in summaries.items()
+        column: levels.read_column(frame[given[column]], summary, book)
+        for column, summary in columns.items()
         if column in given
     }
     return pd.DataFrame(read, index=frame.index)
-
-
-def _read_column(values: pd.Series[Any], summary: ColumnSummary, book: CodeBook) -> pd.Series[Any]:
-    known: dict[Any, Any] = {}
-    for value in values.dropna().unique():
-        try:
-            known[value] = read_value(summary, book, value, new=True)
-        except HornbookError as error:
-            row = int(values.index[(values == value).to_numpy().argmax()]) + 1
-            raise HornbookError(f"row {row}: {error}") from None
-    return values.map(known).infer_objects()
 
 
 def read_given_row(row: Any, frame: pd.DataFrame, book: CodeBook) -> pd.DataFrame:

@@ -43,7 +43,7 @@ _upper = load_lazily(
 FORMAT = 2
 """The version of the JSON form."""
 
-MAX_SHOWN_CATEGORIES = 32
+MAX_CATEGORIES = 1000
 """Categories of a column that an extraction keeps, the commonest first."""
 
 
@@ -136,7 +136,7 @@ class ColumnSummary:
                 return cls(name, missing)
             spread = numbers.min(), np.median(numbers), numbers.max()
             return cls(name, missing, tuple(map(float, spread)), are_whole(numbers))
-        common = known.value_counts().index[:MAX_SHOWN_CATEGORIES]
+        common = known.value_counts().index[:MAX_CATEGORIES]
         return cls(name, missing, categories=tuple(map(plain_value, common)))
 
 
@@ -326,12 +326,22 @@ class Extraction:
 
         What is for programs, all but `xlsx`, gives the model's own values of classes, such as 1 and 0.
         """
-        write_file(Path(path), _upper("write_explanation")(self.explanation, form, self.target, self.classes))
+        write = _upper("write_explanation")
+        write_file(Path(path), write(self.explanation, form, self.target, self.classes, self.levels))
 
     def _repr_html_(self) -> str:
         """The explanation in a notebook."""
         html: str = _upper("to_notebook")(self)
         return html
+
+    @property
+    def levels(self) -> dict[str, tuple[Value, ...]]:
+        """The values that each column of categories has, as far as all of them are known."""
+        return {
+            column.name: tuple(sorted(column.categories, key=str))
+            for column in self.columns
+            if 0 < len(column.categories) < MAX_CATEGORIES
+        }
 
     @cached_property
     def _column_names(self) -> list[str]:

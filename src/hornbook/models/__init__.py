@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     )
     from hornbook.models.classes import find_predictor, predict_two_classes
     from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing, make_missing
+    from hornbook.models.labels import match_classes, measure_accuracy, note_accuracy
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
     from hornbook.models.outputs import Floats
     from hornbook.models.predictor import Predictor
@@ -44,8 +45,11 @@ __all__ = [
     "limit_model_seconds",
     "load_model",
     "make_missing",
+    "match_classes",
+    "measure_accuracy",
     "name_model_source",
     "names_endpoint",
+    "note_accuracy",
     "note_changed_answers",
     "predict_two_classes",
     "train_pipeline",
@@ -58,6 +62,7 @@ __getattr__ = load_lazily(
         "calls": ["AnswerCheck", "RemoteModel", "ask_anew", "limit_model_seconds", "note_changed_answers"],
         "classes": ["find_predictor", "predict_two_classes"],
         "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing", "make_missing"],
+        "labels": ["match_classes", "measure_accuracy", "note_accuracy"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
         "outputs": ["Floats"],
         "predictor": ["Predictor"],

@@ -155,6 +155,18 @@ def list_trained_columns(model: Any) -> list[Any]:
     return [] if names is None else getattr(names, "tolist", lambda: list(names))()
 
 
+def are_numbered(names: Sequence[Any]) -> bool:
+    """Whether names of columns are those that LightGBM gives the columns of an array.
+
+    Examples
+    --------
+    >>> are_numbered(["Column_0", "Column_1"]), are_numbered(["age", "Column_1"])
+    (True, False)
+
+    """
+    return list(names) == [f"Column_{number}" for number in range(len(names))]
+
+
 def match_columns(trained_on: Sequence[Any], columns: Sequence[Any]) -> list[Any]:
     """The column of a table for each that a model was trained on; None where there is none.
 

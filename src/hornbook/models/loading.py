@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -163,7 +164,9 @@ def _pickle(path: Path) -> Any:
 
 def _torch(path: Path) -> Any:
     torch = library("torch", "torch")
-    model = torch.load(path, map_location="cpu", weights_only=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that TorchScript is old
+        model = torch.load(path, map_location="cpu", weights_only=False)
     if not isinstance(model, torch.nn.Module):
         raise HornbookError(f"{path} holds a {type(model).__name__}, not a module; save it as ONNX")
     return model

@@ -23,6 +23,7 @@ from hornbook.models.inputs import (
     COMPLETE,
     ENCODINGS,
     Encoding,
+    are_numbered,
     list_trained_columns,
     match_columns,
     read_numbers,
@@ -239,7 +240,7 @@ class Predictor:
         found = match_columns(trained_on, columns)
         if found == list(trained_on) or (None not in found and len({*found}) == len(found)):
             return found
-        if self.names is None:
+        if self.names is None and (None not in found or are_numbered(trained_on)):
             return None
         known = zip(trained_on, found, strict=True)
         lost = next(name for name, own in known if name != own and name not in columns)

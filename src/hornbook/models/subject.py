@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from hornbook.code_book import UNNAMED_TARGET, CodeBook, CodeBookSource, read_code_book
+from hornbook.code_book import UNNAMED_TARGET, CodeBook, CodeBookSource, list_values, read_code_book
+from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
+from hornbook.statistics import Share
 from hornbook.tables import (
     as_frame,
     fit_columns,
@@ -134,6 +136,33 @@ class Subject:
     def classes(self) -> tuple[str, ...]:
         """The model's classes in words."""
         return self.words.name_classes(self.target, self.teacher.classes)
+
+    def measure_accuracy(self, labels: ArrayLike) -> Share:
+        """The share of the labelled rows to which the model gives their label."""
+        return measure_accuracy(self._label_rows, self.teacher.classes, labels, self.words)
+
+    def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
+        """Say how often the model agrees with the labels, and warn where one class alone does better."""
+        return note_accuracy(self._label_rows, self.teacher.classes, labels, self.words, name)
+
+    def note_size(self) -> Iterator[str]:
+        """Say of a table that is too small to say anything about other rows that it is."""
+        if (rows := len(self.frame)) < TELLING_ROWS:
+            yield (
+                f"a table of {rows} {'row' if rows == 1 else 'rows'} is too small: all samples are made of "
+                "its values, and figures about them say nothing about other rows"
+            )
+
+    def note_columns(self, name: str = "the model") -> Iterator[str]:
+        """Say that a model that names no columns is given those of the table in their order."""
+        predictor, columns = self.predictor, list(map(str, self.frame.columns))
+        reads_any = predictor.takes_any_form and predictor.inputs is None
+        if not reads_any and not predictor.limits_time and predictor.list_columns(columns) is None:
+            yield f"{name} names no columns; it is given the table's in their order: {list_values(columns)}"
+
+    @cached_property
+    def _label_rows(self) -> NDArray[np.intp]:
+        return self.teacher.labels(self.frame)
 
     @property
     def held_out(self) -> pd.DataFrame:

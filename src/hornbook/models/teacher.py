@@ -149,8 +149,10 @@ class ClassifierTeacher:
 
     def describe(self) -> str:
         """How missing values are answered about, in words."""
-        if self.donors is None or not self.donors.find_incomplete(self.frame).any():
+        if self.donors is None:
             return "the model's own answer"
+        if not self.donors.find_incomplete(self.frame).any():
+            return "the table has none where the model takes none"
         return f"the class that most of {len(self.donors.rows)} completions get, with values of other rows"
 
 

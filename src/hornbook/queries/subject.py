@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hornbook.code_book import CodeBook, CodeBookSource, read_code_book
 from hornbook.logic import Vocabulary
-from hornbook.models import predict_two_classes
+from hornbook.models import note_accuracy, predict_two_classes
 from hornbook.queries.distributions import Random
 from hornbook.queries.reader import Reader, fit_binariser, is_binary, to_frame
 from hornbook.queries.teacher import BoundModel
@@ -136,6 +137,11 @@ class QuerySubject:
     def held_out_units(self) -> NDArray[np.intp]:
         """For each row that is held out the number of its group, or of the rows that equal it."""
         return number_units(self.frame, self.groups)[self.kept_back]
+
+    def note_accuracy(self, labels: pd.Series[Any]) -> Iterator[str]:
+        """Say how often a classifier agrees with the labels, and warn where one class alone does better."""
+        numbers = self.bound.decide_rows(self.frame).astype(np.intp)
+        return note_accuracy(numbers, self.classes, labels, self.words)
 
     def describe_units(self) -> tuple[str, ...]:
         """Say how rows that belong together were held out, if any were."""

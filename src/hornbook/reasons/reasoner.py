@@ -12,11 +12,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition
+from hornbook.conditions import Category, Condition, Missing
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
-from hornbook.extraction import find_column, read_given_row
+from hornbook.extraction import find_column, name_values, read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
 from hornbook.proof import ColumnProver, Domain
@@ -280,8 +280,29 @@ class Reasoner:
             )
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
         row_values = dict.fromkeys(map(str, given)) | known
-        notes = tuple(check.describe_changes()) if ask_again else ()
+        notes = (
+            *self._note_not_given(row, given, found),
+            *(check.describe_changes() if ask_again else ()),
+        )
         return Why(self.classes[outcome], tuple(found), row_values, would_change, notes)
+
+    def _note_not_given(
+        self, row: Any, given: pd.DataFrame, reasons: Sequence[SufficientReason]
+    ) -> Iterator[str]:
+        """Say of which columns a reason says that they are missing, because nobody gave their values."""
+        columns = list(map(str, given.columns))
+        named = {
+            find_column(name, dict.fromkeys(columns), self.code_book) for name in name_values(row, columns)
+        }
+        spoken = {
+            condition.column
+            for reason in reasons
+            for condition in reason.conditions
+            if isinstance(condition, Missing) and condition.missing
+        }
+        for name in (name for name in columns if name in spoken - named):
+            known = "" if self.teacher.frame[name].isna().any() else ", and no row of the table is without it"
+            yield f"{self.code_book.label(name)} was not given{known}"
 
     @cached_property
     def _finder(self) -> ChangeFinder:

@@ -13,6 +13,9 @@ from hornbook.logic import Bottom, HornTheory, Vocabulary
 from hornbook.queries import Groups, exclusivity_rules
 from hornbook.schema import write_object
 
+MAX_SHOWN_CATEGORIES = 32
+"""Categories of a column that a reader can choose from, the commonest first."""
+
 OTHER_FACTS = "Facts"
 """The heading for facts that do not share a column with others."""
 
@@ -78,7 +81,7 @@ def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]
         "missing": summary.missing,
         "numbers": numbers if len(numbers) == 3 else [],
         "whole": summary.whole,
-        "categories": list(words.order or summary.categories),
+        "categories": list(words.order or summary.categories[:MAX_SHOWN_CATEGORIES]),
         "words": write_object(words),
     }
     return {"name": summary.name, **{part: value for part, value in parts.items() if value}}

@@ -54,6 +54,7 @@ DECISIVE_PARTS = ("data", "model", "target", "settings")
 class _TestFile(TypedDict):
     path: str
     sha256: str
+    unknown_levels: str
 
 
 class _TestedData(TypedDict, total=False):
@@ -198,6 +199,8 @@ class Run:
         table = load_target_table(
             data["source"], data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
         )
+        if (columns := data.get("columns")) is not None:
+            table = table.choose_columns(columns)
         if not changed and table.table.checksum() != data["sha256"]:
             raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
         return table
@@ -335,29 +338,42 @@ def metrics_object(extraction: Extraction) -> dict[str, Any]:
 
 
 def start_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> None:
-    """Start a run in a folder, or resume an unfinished one with the same configuration."""
-    if (folder / CONFIG_FILE).exists() and not force:
-        _refuse_other(folder, _read(folder, CONFIG_FILE), config)
+    """Start a run in a folder, or resume an unfinished one with the same configuration.
+
+    One of another configuration is begun anew where the earlier one failed, or has nothing to lose.
+    """
+    force = not refuse_other_run(folder, config, force)
     for name in (METRICS_FILE, SEAL_FILE, *RESULT_FILES, *(LASTING_FILES if force else ())):
         (folder / name).unlink(missing_ok=True)
     write_file(folder / CONFIG_FILE, _json(config))
 
 
-def _refuse_other(folder: Path, earlier: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    wanted = json.loads(_json(config))
+def refuse_other_run(folder: Path, config: Mapping[str, Any], force: bool = False) -> bool:
+    """Refuse a folder with a run that would be lost; whether it holds this run, to be resumed."""
+    if force or not (folder / CONFIG_FILE).exists():
+        return False
+    earlier, wanted = _read(folder, CONFIG_FILE), json.loads(_json(config))
+    is_ended = (folder / METRICS_FILE).is_file()
+    reason = str(_read(folder, METRICS_FILE).get("stop_reason")) if is_ended else ""
     for part in DECISIVE_PARTS:
         if earlier.get(part) != wanted.get(part):
+            if reason.startswith(MODEL_FAILED) or not (is_ended or _holds_work(folder)):
+                return False
             raise HornbookError(
                 f"{folder} holds a run with another {part}; choose another folder with -o, "
                 "or overwrite it with --force"
             )
-    if not (folder / METRICS_FILE).is_file():
-        return
-    reason = str(_read(folder, METRICS_FILE).get("stop_reason"))
-    if not reason.startswith((INTERRUPTED, MODEL_FAILED)):
+    if is_ended and not reason.startswith((INTERRUPTED, MODEL_FAILED)):
         raise HornbookError(
             f"{folder} holds this run already, and it is finished; see hornbook show {folder}, or use --force"
         )
+    return True
+
+
+def _holds_work(folder: Path) -> bool:
+    """Whether a run that did not end has left what a resumed one goes on from."""
+    files = (folder / name for name in LASTING_FILES)
+    return any(file.is_file() and file.stat().st_size for file in files)
 
 
 def library_versions() -> dict[str, str]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from hornbook.code_book import CodeBook
+from hornbook.code_book import CodeBook, describe_unknown
 from hornbook.errors import HornbookError
+from hornbook.extraction import ColumnSummary, UnknownLevels, read_given_rows
 from hornbook.models import Predictor, RemoteModel, Subject, as_predictor, is_url, name_model_source
 from hornbook.queries import QuerySubject
 from hornbook.runs.seal import file_checksum
@@ -24,6 +26,7 @@ from hornbook.tables import (
     is_query,
     is_source,
     load_dataset,
+    number_rows,
     read_new_rows,
     read_table,
 )
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
 
 MAX_TABLE_ROWS = 200_000
 """Rows of a file that a run reads; of more rows it draws so many, uniformly."""
+
+NEARLY_ALIKE = 0.8
+"""How alike a target and a column are, from 0 to 1, if one is the other mistyped."""
 
 MAX_SHOWN_NAME = 100
 """Number of characters of a file's name that an error shows."""
@@ -81,8 +87,19 @@ class TargetTable:
             if column in frame
         }
 
+    def choose_columns(self, columns: Sequence[str] | None, drop: Sequence[str] = ()) -> TargetTable:
+        """The table with some of its features: all that are named, or all but those that are dropped."""
+        known = list(map(str, self.features))
+        for name in (*(columns or ()), *drop):
+            if name not in known:
+                raise HornbookError(describe_unknown(name, known))
+        kept = [name for name in (columns or known) if name not in drop]
+        if not kept:
+            raise HornbookError(f"no column is left besides {self.target!r}")
+        return replace(self, features=self.features[kept], source={**self.source, "columns": kept})
+
     def with_test_rows(self, file: Mapping[str, Any]) -> TargetTable:
-        """The table, with the file of its test rows: name, path and checksum."""
+        """The table, with the file of its test rows: name, path, checksum, and what is read as missing."""
         return replace(self, source={**self.source, "test": dict(file)})
 
     def to_object(self) -> dict[str, Any]:
@@ -146,7 +163,7 @@ def load_target_table(
     """
     exists = is_source(source)
     if not exists and source in DATASETS:
-        table = load_dataset(source)
+        table = _number_table(load_dataset(source))
         target = target or str(table.label)
     elif not exists:
         name = source if len(source) <= MAX_SHOWN_NAME else f"{source[:MAX_SHOWN_NAME]}…"
@@ -167,6 +184,8 @@ def load_target_table(
         "csv": table.text_format and table.text_format.describe(),
         **({} if groups is None else {"groups": groups}),
     }
+    if target not in table.frame:
+        _refuse_mistyped(target, list(table.frame.columns), table.name)
     if positive is not None or above is not None:
         table = table.with_label(target, positive, above)
         target = str(table.label)
@@ -181,6 +200,18 @@ def load_target_table(
     return TargetTable(table, target, features, labels, given, None if groups is None else frame[groups])
 
 
+def _refuse_mistyped(target: str, columns: list[str], name: str) -> None:
+    """Refuse the name of a target that is nearly that of a column: the model would be given its answer."""
+    folded = {_fold(each): each for each in columns}
+    close = get_close_matches(_fold(target), folded, n=1, cutoff=NEARLY_ALIKE)
+    if close:
+        raise HornbookError(f"{name} has no column {target!r}; did you mean {folded[close[0]]!r}?")
+
+
+def _fold(name: str) -> str:
+    return "".join(each for each in name.casefold() if each.isalnum())
+
+
 def read_table_file(
     source: str | Path, csv: str | None, max_rows: int | None = None, remark: Remark = ignore
 ) -> Table:
@@ -190,7 +221,7 @@ def read_table_file(
     remark_on(table.name, table.text_format, given, table.notes, remark)
     if table.source_rows is not None:
         remark(f"{' '.join(table.name.split())} {describe_sample(len(table), table.source_rows)}")
-    return table
+    return _number_table(table)
 
 
 def read_row_file(
@@ -206,10 +237,30 @@ def read_row_file(
 
 
 def read_test_rows(
-    path: Path, like: pd.DataFrame, csv: str | None = None, remark: Remark = ignore
+    path: Path,
+    like: pd.DataFrame,
+    words: CodeBook,
+    csv: str | None = None,
+    unknown_levels: str = "refuse",
+    remark: Remark = ignore,
 ) -> pd.DataFrame:
-    """The rows of a file, in the columns of a table."""
-    return fit_columns(read_row_file(path, csv, MAX_TABLE_ROWS, remark), like, path.name)
+    """The rows of a file, in the columns of a table and with its values."""
+    rows, levels = (
+        read_row_file(path, csv, MAX_TABLE_ROWS, remark),
+        UnknownLevels(unknown_levels == "missing"),
+    )
+    summaries = [ColumnSummary.of(values, words) for _, values in like.items()]
+    try:
+        rows = fit_columns(read_given_rows(summaries, words, rows, levels), like, path.name)
+    except HornbookError as error:
+        raise HornbookError(str(error) if path.name in str(error) else f"{path.name}, {error}") from None
+    for note in levels.describe():
+        remark(f"{path.name}: {note}")
+    return rows
+
+
+def _number_table(table: Table) -> Table:
+    return replace(table, frame=table.frame.set_axis(number_rows(len(table))))
 
 
 def remark_on(
@@ -284,7 +335,18 @@ def is_trained(about: Mapping[str, Any]) -> bool:
     return "held_out" in about
 
 
-def note_unused_rows(table: Table) -> Iterator[str]:
-    """Say of how many rows the table is a sample."""
-    if table.source_rows is not None:
-        yield f"{table.name} {describe_sample(len(table), table.source_rows)}"
+def note_inputs(
+    table: TargetTable, subject: Subject | QuerySubject, about: Mapping[str, Any]
+) -> Iterator[str]:
+    """Say of how many rows the table is a sample, what the model reads, and how often it agrees with labels.
+
+    A model that the run trained agrees with the rows that it was trained on; its accuracy is known.
+    """
+    if table.table.source_rows is not None:
+        yield f"{table.table.name} {describe_sample(len(table.table), table.table.source_rows)}"
+    if isinstance(subject, Subject):
+        yield from subject.note_size()
+        yield from subject.note_columns()
+    is_judge = isinstance(subject, QuerySubject) and subject.bound.label is None
+    if table.labels is not None and not is_judge and not is_trained(about):
+        yield from subject.note_accuracy(table.labels)

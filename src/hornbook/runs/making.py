@@ -16,8 +16,8 @@ from hornbook.models import Subject
 from hornbook.queries import Budget, QuerySubject, Settings
 from hornbook.reasons import Why
 from hornbook.runs.certificates import Certificates
-from hornbook.runs.folder import library_versions, save_run, start_run
-from hornbook.runs.inputs import TargetTable, note_unused_rows
+from hornbook.runs.folder import library_versions, refuse_other_run, save_run, start_run
+from hornbook.runs.inputs import TargetTable, note_inputs
 from hornbook.surrogates import Candidate
 
 PROVENANCE = ("data", "model", "settings", "versions")
@@ -34,8 +34,10 @@ class NewRun:
         What it is made from: command, versions, data, target, model, settings.
     folder
         Where it is saved; None if it is only printed.
+    force
+        Whether it replaces another run in the folder.
     notes
-        What it says about rows that were not used.
+        What it says about rows that were not used, and about the model beside the labels.
     clock
         Measures how long it takes.
 
@@ -43,6 +45,7 @@ class NewRun:
 
     config: Mapping[str, Any]
     folder: Path | None
+    force: bool = False
     notes: tuple[str, ...] = ()
     clock: Stopwatch = field(default_factory=Stopwatch)
 
@@ -50,13 +53,14 @@ class NewRun:
     def start(
         cls,
         table: TargetTable,
+        subject: Subject | QuerySubject,
         model: Mapping[str, Any],
         settings: Mapping[str, Any],
         folder: Path | None,
         force: bool,
         **further: Any,
     ) -> NewRun:
-        """Start a run, or resume an unfinished one in the same folder.
+        """Start a run, or resume an unfinished one in the same folder, which `begin` writes to.
 
         `further` parts of the configuration may be others when it is resumed.
         """
@@ -70,8 +74,13 @@ class NewRun:
             **further,
         }
         if folder is not None:
-            start_run(folder, config, force)
-        return cls(config, folder, tuple(note_unused_rows(table.table)))
+            refuse_other_run(folder, config, force)
+        return cls(config, folder, force, tuple(note_inputs(table, subject, model)))
+
+    def begin(self) -> None:
+        """Write the configuration: a run that keeps what it learns does so at once, others at their end."""
+        if self.folder is not None:
+            start_run(self.folder, self.config, self.force)
 
     def add_provenance(self, extraction: Extraction) -> Extraction:
         """The extraction, with what it was made from."""

@@ -52,7 +52,7 @@ from hornbook.runs.inputs import (
     describe_file,
     describe_model,
     is_trained,
-    note_unused_rows,
+    note_inputs,
     read_test_rows,
 )
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
@@ -186,7 +186,8 @@ def _describe_inputs(run: Run, table: TargetTable, loaded: Any, source: str) -> 
     """
     about, test = run.config["model"], run.config["data"].get("test")
     if test is not None:
-        table = table.with_test_rows(describe_file(Path(test["path"])))
+        file = describe_file(Path(test["path"]))
+        table = table.with_test_rows({**file, "unknown_levels": test["unknown_levels"]})
     parts = {"data": table.to_object(), "target": table.target}
     if is_trained(about) or source not in (about.get("url"), about.get("path")):
         return parts
@@ -199,13 +200,15 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     The loaded model is that of `source`, and `trace` is a file for the trace.
     """
     config, settings = run.config, run.config["settings"]
-    new = NewRun(config, None, tuple(note_unused_rows(table.table)))
     book = settings["code_book"]
     words = read_code_book(book and Path(book["path"]), table.frame_of(settings))
     if not run.is_by_queries:
         subject = run.bind(table, loaded, words)
+        new = NewRun(config, None, notes=tuple(note_inputs(table, subject, config["model"])))
         if (test := config["data"].get("test")) is not None:
-            rows = read_test_rows(Path(test["path"]), table.features, config["data"]["csv"])
+            rows = read_test_rows(
+                Path(test["path"]), table.features, words, config["data"]["csv"], test["unknown_levels"]
+            )
             subject = subject.with_test_rows(rows)
         extraction = explain_as_set(subject, settings)
 
@@ -214,6 +217,7 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
 
         return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features, explain_cases)
     bound = run.bind_queries(table, loaded, words)
+    new = NewRun(config, None, notes=tuple(note_inputs(table, bound, config["model"])))
     if (limit := settings["max_seconds"]) is not None:
         settings = {**settings, "max_seconds": PATIENCE * limit}
     extraction = learn_as_set(bound, settings, trace)

@@ -106,6 +106,7 @@ def search_explanations(
     n_samples: int | None = None,
     code_book: CodeBook = EMPTY_BOOK,
     columns_read: Collection[str] | None = None,
+    left_out: Collection[str] = (),
     watch: Callable[[Candidate], None] | None = None,
 ) -> SearchResult:
     """Explain a model by a tree, a card or rules in the columns of its table.
@@ -130,6 +131,8 @@ def search_explanations(
         of thousands of columns fewer.
     code_book
         Which columns are categories, which have an order, and the words of the explanations.
+    left_out
+        Columns of which no conditions are made.
     columns_read
         The columns that the model reads, as far as it is known: there are conditions on these alone. If it
         is not, columns whose exchange between samples never changes an answer get no conditions.
@@ -160,7 +163,7 @@ def search_explanations(
         rng = generator(seed, Purpose.COLUMN_EXCHANGES)
         exchanges = ExchangeTest.run(label_rows, samples, labels, len(samples) // 2, rng)
         columns_read = set(samples.columns) - set(exchanges.unread)
-    read = [name for name in samples.columns if name in columns_read]
+    read = [name for name in samples.columns if name in columns_read and name not in left_out]
     names = choose_columns(sampler.frame[read], samples[read], labels, code_book)
     observed, samples, fresh = sampler.frame[names], samples[names], fresh[names]
     weights = np.eye(len(classes))[labels]  # (samples, classes)

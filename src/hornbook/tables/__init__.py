@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         GivenForm,
         as_frame,
         count_shared_rows,
+        find_identifiers,
         fit_columns,
         name_columns,
         read_frame,
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
         remember_form,
         replace_columns,
     )
-    from hornbook.tables.reading import read_new_parts, read_new_rows
+    from hornbook.tables.reading import number_rows, read_new_parts, read_new_rows
     from hornbook.tables.sources import TextFormat, is_query, is_source, name_source
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
@@ -38,6 +39,7 @@ __all__ = [
     "as_frame",
     "binary_label",
     "count_shared_rows",
+    "find_identifiers",
     "fit_columns",
     "infer_kind",
     "is_query",
@@ -46,6 +48,7 @@ __all__ = [
     "name_columns",
     "name_source",
     "note_units",
+    "number_rows",
     "number_units",
     "read_frame",
     "read_new_parts",
@@ -66,6 +69,7 @@ __getattr__ = load_lazily(
             "GivenForm",
             "as_frame",
             "count_shared_rows",
+            "find_identifiers",
             "fit_columns",
             "name_columns",
             "read_frame",
@@ -73,7 +77,7 @@ __getattr__ = load_lazily(
             "remember_form",
             "replace_columns",
         ],
-        "reading": ["read_new_parts", "read_new_rows"],
+        "reading": ["number_rows", "read_new_parts", "read_new_rows"],
         "sources": ["TextFormat", "is_query", "is_source", "name_source"],
         "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],

@@ -107,6 +107,11 @@ def read_rows(
         return rows.read(max_rows, seed), rows.reading
 
 
+def number_rows(count: int, first: int = 1) -> pd.RangeIndex:
+    """The numbers of rows of a file: the line after the header is row 1."""
+    return pd.RangeIndex(first, first + count)
+
+
 def read_new_rows(
     source: str | Path, text_format: TextFormat | None = None, max_rows: int | None = None
 ) -> tuple[pd.DataFrame, Reading]:
@@ -116,6 +121,7 @@ def read_new_rows(
         raise HornbookError(
             f"{shorten(name_source(source))} has {rows.shape[1]} columns and {len(rows)} rows"
         )
+    rows = rows.set_axis(number_rows(len(rows)))
     refuse_infinity(rows)
     return rows, reading
 
@@ -123,7 +129,7 @@ def read_new_rows(
 def read_new_parts(
     source: str | Path, text_format: TextFormat | None = None
 ) -> tuple[Iterator[pd.DataFrame], Reading]:
-    """Read the rows of a source some thousand at a time, each part with the numbers of its rows, from 0."""
+    """Read the rows of a source some thousand at a time, each part with the numbers of its rows, from 1."""
     stack = ExitStack()
     with stack:
         rows = Rows.scan(stack.enter_context(open_source(source, text_format or TextFormat())))
@@ -133,10 +139,11 @@ def read_new_parts(
 
     def yield_parts() -> Iterator[pd.DataFrame]:
         with opened:
-            first_row = 0
+            first_row = 1
             for part in rows.parts():
-                refuse_infinity(part, first_row)
-                yield part.set_axis(pd.RangeIndex(first_row, first_row + len(part)))
+                numbered = part.set_axis(number_rows(len(part), first_row))
+                refuse_infinity(numbered)
+                yield numbered
                 first_row += len(part)
 
     return yield_parts(), rows.reading

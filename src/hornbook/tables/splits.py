@@ -60,7 +60,7 @@ def number_units(frame: pd.DataFrame, groups: ArrayLike | None = None) -> NDArra
             f"groups= has {len(labels)} labels for {len(frame)} rows; give each row its group"
         )
     if labels.isna().any():
-        row = int(labels.isna().argmax())
+        row = frame.index[int(labels.isna().argmax())]
         raise HornbookError(f"row {row} has no group; give each row one, or make it a group of its own")
     return pd.factorize(labels)[0].astype(np.intp)
 

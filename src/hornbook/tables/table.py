@@ -14,7 +14,14 @@ import pandas as pd
 from hornbook.conditions import spell_level, truth_value
 from hornbook.errors import HornbookError
 from hornbook.tables.frames import as_frame, check_names, refuse_infinity, replace_columns
-from hornbook.tables.reading import MISSING_MARKERS, Reading, draw_rows, read_rows, replace_markers
+from hornbook.tables.reading import (
+    MISSING_MARKERS,
+    Reading,
+    draw_rows,
+    number_rows,
+    read_rows,
+    replace_markers,
+)
 from hornbook.tables.sources import TextFormat, name_source
 
 Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
@@ -94,7 +101,7 @@ def binary_label(
 
     """
     if values.isna().any():
-        rows = np.flatnonzero(values.isna()).tolist()
+        rows = values.index[values.isna()].tolist()
         shown = ", ".join(map(str, rows[:5])) + (" …" if len(rows) > 5 else "")
         raise HornbookError(f"the label {values.name!r} is missing in {len(rows)} rows ({shown}); drop them")
     name, classes = _binary_classes(values, positive, above)
@@ -310,7 +317,7 @@ def read_table(
         )
     if frame.empty:
         raise HornbookError(f"{name} has {frame.shape[1]} columns and {len(frame)} rows")
-    refuse_infinity(frame)
+    refuse_infinity(frame if given is not None else frame.set_axis(number_rows(len(frame))))
     for column, kind in (kinds or {}).items():
         if column not in frame or kind not in KINDS:
             raise HornbookError(

@@ -214,8 +214,8 @@ def _decide_xgboost(model: Any, label: int, array: NDArray[Any]) -> Any:
 def adapt_lightgbm(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
     """What the booster predicts; ? is NaN.
 
-    LightGBM rewrites the names of columns, so they are not compared with the variables': the
-    order is the caller's responsibility.
+    LightGBM rewrites the names of columns: those of a table are compared as it writes them, and those of
+    variables are not.
     """
     is_estimator = hasattr(model, "fit")
     if is_estimator and not model.__sklearn_is_fitted__():

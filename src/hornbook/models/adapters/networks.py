@@ -26,6 +26,15 @@ from hornbook.models.predictor import Predictor
 from hornbook.schema import read_json
 from hornbook.storage import read_text
 
+SCRIPT_OUTPUTS: dict[str, Output] = {
+    "sigmoid": "probability",
+    "softmax": "probability",
+    "linear": "logit",
+    "addmm": "logit",
+    "log_softmax": "logit",
+}
+"""What the last operation of a TorchScript graph gives."""
+
 KERAS_OUTPUTS: dict[str | None, Output] = {
     "sigmoid": "probability",
     "softmax": "probability",
@@ -38,8 +47,8 @@ def adapt_torch(model: Any, name: str, positive: Any, output: Output | None) -> 
     """The module in evaluation mode, without gradients, on its own device and in its own type.
 
     Whether a plain `Sequential` gives probabilities or logits is read off its last layer
-    (sigmoid and softmax, or linear and log-softmax). Of other modules nobody can tell, so
-    `output` must.
+    (sigmoid and softmax, or linear and log-softmax), and of TorchScript off its last operation. Of other
+    modules nobody can tell, so `output` must.
     """
     torch = library("torch", "torch")
     layers = sequential_layers(model, torch)
@@ -51,7 +60,7 @@ def adapt_torch(model: Any, name: str, positive: Any, output: Output | None) -> 
         name,
         positive=column,
         column=column,
-        output=output or _infer_torch_output(layers, name, torch),
+        output=output or _infer_torch_output(model, layers, name, torch),
         inputs=layers[0].in_features if linear else None,
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
@@ -105,7 +114,13 @@ def sequential_layers(model: Any, torch: Any) -> list[Any]:
     return list(chain.from_iterable(nested))
 
 
-def _infer_torch_output(layers: list[Any], name: str, torch: Any) -> Output:
+def _infer_torch_output(model: Any, layers: list[Any], name: str, torch: Any) -> Output:
+    if isinstance(model, torch.jit.ScriptModule):
+        graph = model.inlined_graph  # its nodes live as long as it does
+        kind = next(graph.outputs()).node().kind().removeprefix("aten::")
+        if kind not in SCRIPT_OUTPUTS:
+            raise unknown_output_error(name)
+        return SCRIPT_OUTPUTS[kind]
     last = layers[-1] if layers else None
     if isinstance(last, torch.nn.Sigmoid | torch.nn.Softmax):
         return "probability"
