@@ -25,8 +25,8 @@ def write_explanation(
     """An explanation in one of the formats of other programs: source, `pmml`, or a sheet (`xlsx`).
 
     `target` is what is predicted, in a word; `levels` are the values that columns of categories have. What is
-    written for programs gives the `values` of the classes, such as 1 and 0, by default their names; a sheet is
-    for readers, and has names.
+    written for programs gives the `values` of the classes, such as 1 and 0, by default their names; a sheet
+    is for readers, and has names.
     """
     if form == "pmml":
         from hornbook.exports.pmml import write_pmml
