@@ -20,7 +20,9 @@ def test_every_question_takes_columns_called_self_and_index():
     explainer = hb.Explainer(tree, rows)
     assert "self" in str(explainer.why(rows.iloc[0]))
     assert "self" in str(explainer.diff(boosting, n_samples=500))
-    claims = "self > 4 & index > 4 -> label\nindex > 4 & self <= 0 -> label\nmore self never lowers label"
+    claims = (
+        "self > 4 & index > 4 -> class 1\nindex > 4 & self <= 0 -> class 1\nmore self never lowers class 1"
+    )
     assert [each.broken for each in explainer.check(claims, samples=1000)] == [False, True, False]
 
 

@@ -34,6 +34,7 @@ class Purpose(Enum):
     RULE_CHOICE = "rule choice"
     EQUIVALENCE = "="  # short, for it is part of a key for every chunk of every query
     REASON_SEARCH = "search for reasons"
+    CHANGE_SEARCH = "search for changes"
     TABLE_REASONS = "rows to find reasons for"
     TEACHER_COUNTEREXAMPLES = "counterexamples of a perfect teacher"
 

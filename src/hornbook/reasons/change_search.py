@@ -26,6 +26,7 @@ from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.delta import PartSearch
 from hornbook.logic import Bools
 from hornbook.queries import run_together
+from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import ChangeSpace, Places
 
 CHUNK_ROWS = 1 << 12
@@ -304,7 +305,7 @@ class ChangeSearch:
         count = min(MIXTURES, self.left // 8)
         if not count or not columns:
             return
-        rng = np.random.default_rng(0)
+        rng = generator(0, Purpose.CHANGE_SEARCH)
         mixed = np.zeros((count, len(self.space.columns)), np.int32)
         ladders = {column: self._thin(column, MIXED_VALUES) for column in columns}
         for column, places in ladders.items():
