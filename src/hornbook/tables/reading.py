@@ -40,8 +40,8 @@ MISSING_MARKERS = ("?", "", "NA", "NaN")
 NUMBER_MARKERS = ("n/a", "-", "null", ".")
 """Further markers of a missing value in a column of numbers."""
 
-VECTOR_ROWS, VECTORS_PER_PART = 2048, 8
-"""Rows that DuckDB reads at once, which are a part of a wide table, and how often for a part of others."""
+VECTORS_PER_PART = 8
+"""How many of DuckDB's vectors, of 2,048 rows each, are a part of a table; of a wide one it is one."""
 
 WIDE_COLUMNS = 500
 """Number of columns beyond which a table is wide."""
