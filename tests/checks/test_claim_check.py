@@ -170,3 +170,11 @@ def test_check_refuses_claims_about_what_there_is_not(claims, says):
     model, rows = random_tree(0)
     with pytest.raises(HornbookError, match=says):
         check(claims, model, rows, "yes")
+
+
+def test_a_check_says_its_verdict_and_how_sure_it_is():
+    model, rows = random_tree(0)
+    claims = check("more a never lowers yes\nb > 1 -> yes", model, rows, target="yes", proof=True)
+    verdicts = {True: "broken", False: "holds"}
+    for claim in claims:
+        assert str(claim) == f"{claim.claim}: {verdicts[claim.broken]} ({claim.guarantee.kind})"

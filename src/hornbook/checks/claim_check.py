@@ -70,6 +70,10 @@ class ClaimCheck:
     guarantee: Guarantee
     undecided: str = ""
 
+    def __str__(self) -> str:
+        holds = "holds" if self.guarantee.kind in ("exact", "proved") else "no violation was found"
+        return f"{self.claim}: {'broken' if self.broken else holds} ({self.guarantee.kind})"
+
     @property
     def broken(self) -> bool:
         """Whether there are rows that break the claim."""
