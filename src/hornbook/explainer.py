@@ -402,6 +402,7 @@ class Explainer:
         """Learn a Horn theory about the model by membership and equivalence queries; see `hornbook.learn`."""
         subject, clock = self.subject, Stopwatch()
         if learner == "envelope":
+            _refuse_envelope_proof(proof)
             return _keep(learn_levels(subject, options.get("margin", 0.0)), folder)
         bound = QuerySubject.bind(
             self.model,
@@ -483,14 +484,21 @@ def learn(
     """
     if learner == "envelope" and target is not None:
         explainer = Explainer(judge, rows, target=target, code_book=code_book, seed=seed)
-        return explainer.learn(learner="envelope", folder=folder, **options)
+        return explainer.learn(learner="envelope", proof=proof, folder=folder, **options)
     clock = Stopwatch()
     subject = QuerySubject.bind(
         judge, rows, target=target, binariser=binariser, code_book=code_book, seed=seed
     )
     if learner == "envelope":
+        _refuse_envelope_proof(proof)
         return _keep(learn_judged_cases(subject), folder)
     return _learn(subject, _make_settings(learner, options), clock, proof, folder, watch)
+
+
+def _refuse_envelope_proof(proof: bool) -> None:
+    """Refuse proofs of what every case shows."""
+    if proof:
+        raise HornbookError("an envelope is exact by every case that there is; leave out proof=True")
 
 
 def _keep(extraction: Extraction, folder: str | Path | None) -> Extraction:

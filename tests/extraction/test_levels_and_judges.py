@@ -89,6 +89,15 @@ def test_a_judge_of_variables_has_its_envelope(truth_table: int) -> None:
     assert {tuple(case) for case in cases[extraction.explanation.decide(frame) == 1].tolist()} == closed
 
 
+def test_proofs_of_what_every_case_shows_are_refused() -> None:
+    for learn in (
+        hb.Explainer(answer, ROWS, target="pronoun").learn,
+        lambda **options: hb.learn(answer, ROWS, target="pronoun", **options),
+    ):
+        with pytest.raises(HornbookError, match="exact by every case"):
+            learn(learner="envelope", proof=True)
+
+
 def test_a_margin_makes_more_classes_possible() -> None:
     class Scores:
         classes_ = np.array(["he", "she"])

@@ -156,7 +156,7 @@ def test_a_server_that_refuses_log_probabilities_is_quoted(tmp_path: Path) -> No
         ({"words": {**WORDS, "job": {"nurse": " "}}}, "no words for the level 'nurse'"),
         ({"words": {**WORDS, "pronoun": {"she": "They", "he": "they"}}}, "two different words"),
         ({"read": "guesses"}, "'probabilities' or 'votes'"),
-        ({"margin": 1.0}, "a margin is from 0 to below 1"),
+        ({"votes": 0}, "1 vote or more, not 0"),
     ],
 )
 def test_sentences_that_cannot_be_said_are_refused(changes: dict[str, Any], message: str) -> None:

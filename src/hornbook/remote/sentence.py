@@ -36,9 +36,6 @@ class Sentence:
         often, for models that give no probabilities.
     votes
         How many answers are asked for.
-    margin
-        The model has no preference between the likeliest word and others at most so much less likely, as
-        a difference of probabilities.
     instruction
         What a chat model is told, with `{choices}` and `{sentence}`.
 
@@ -63,7 +60,6 @@ class Sentence:
     unknown: Mapping[str, str] = field(default_factory=dict)
     read: Literal["probabilities", "votes"] = "probabilities"
     votes: int = 5
-    margin: float = 0.0
     instruction: str = INSTRUCTION
 
     def __post_init__(self) -> None:
@@ -87,8 +83,8 @@ class Sentence:
             raise HornbookError(f"{self.asks!r} needs two different words or more, one for each level")
         if self.read not in ("probabilities", "votes"):
             raise HornbookError(f"read is 'probabilities' or 'votes', not {self.read!r}")
-        if not self.votes >= 1 or not 0 <= self.margin < 1:
-            raise HornbookError("votes are 1 or more, and a margin is from 0 to below 1")
+        if self.votes < 1:
+            raise HornbookError(f"there are 1 vote or more, not {self.votes}")
 
     @classmethod
     def parse(cls, content: Any, source: str) -> Sentence:
