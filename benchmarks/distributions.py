@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 
 from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.paper import Mixture, NearMisses
-from hornbook.queries import Distribution, Random, Rows, Violations
+from hornbook.paper import NearMisses
+from hornbook.queries import Distribution, Mixture, Random, Rows, Violations
 
 SIZE = 1 << 20
 LAYERS = (204, 32, 16, 8, 16, 32, 1)

@@ -24,10 +24,10 @@ from rich.console import Console
 from rich.table import Table
 
 from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
-from hornbook.paper import HARD_PROTOCOL, Task, measure_disagreement, run_lrn_star
+from hornbook.paper import HARD_PROTOCOL, Task, run_lrn_star
 from hornbook.paper.published import NETS, QUERIES, Line7
 from hornbook.paper.stages import parallel_map
-from hornbook.queries import MLP, Budget, Membership, Settings, Trace, extract
+from hornbook.queries import MLP, Budget, Membership, Settings, Trace, extract, measure_disagreement
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset
 

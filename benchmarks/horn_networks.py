@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 
 from hornbook.logic import Batch, HornTheory
-from hornbook.paper import Mixture, NearMisses
-from hornbook.queries import Membership, Random, Violations
+from hornbook.paper import NearMisses
+from hornbook.queries import Membership, Mixture, Random, Violations
 from hornbook.statistics import Share
 
 FRESH = 100_000

@@ -30,10 +30,20 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import ENCODINGS, as_predictor
-from hornbook.paper import HARD_PROTOCOL, Task, target_theory
+from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.proof import Prime, Prover, Verdict, repair_rule, shrink_rule
 from hornbook.proof.region import TRUE, UNKNOWN, climb, random_states
-from hornbook.queries import MLP, Budget, Groups, ImposedViolations, Net, Random, Settings, extract
+from hornbook.queries import (
+    MLP,
+    Budget,
+    Groups,
+    ImposedViolations,
+    Net,
+    Random,
+    Settings,
+    extract,
+    target_theory,
+)
 from hornbook.tables import load_dataset
 
 PAPER = Net((32, 16, 8, 16, 32), 0.1)

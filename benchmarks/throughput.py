@@ -25,8 +25,8 @@ import numpy as np
 import torch
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.paper import Mixture, NearMisses
-from hornbook.queries import MLP, Distribution, Estimated, Random, Rows, Violations
+from hornbook.paper import NearMisses
+from hornbook.queries import MLP, Distribution, Estimated, Mixture, Random, Rows, Violations
 from hornbook.queries.oracles import SAMPLING_CHUNK, Sampling
 
 PAIRS, RULES, BODY, PATIENTS, REPEATS = 102, 100, 18, 165, 5

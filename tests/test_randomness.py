@@ -14,8 +14,7 @@ from hornbook import Explainer, learn
 from hornbook.errors import HornbookError
 from hornbook.logic import Vocabulary
 from hornbook.models import RowSampler, as_predictor
-from hornbook.paper import Mixture
-from hornbook.queries import Labelled, Random, Rows
+from hornbook.queries import Labelled, Mixture, Random, Rows
 from hornbook.queries.network import order_rng, weights_rng
 from hornbook.randomness import LARGEST_PLACE, Purpose, generator, seed_sequence
 

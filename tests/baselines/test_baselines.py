@@ -32,8 +32,7 @@ from hornbook.baselines.tree import (
 from hornbook.deadline import NO_DEADLINE
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
-from hornbook.paper import Mixture
-from hornbook.queries import Budget, Counted, Random, Violations
+from hornbook.queries import Budget, Counted, Mixture, Random, Violations
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(4)])
 THEORY = HornTheory.parse("x0 & x1 -> x2\nx2 & not_x3 -> not_x1\nx0 & x3 -> false", PAIRED)

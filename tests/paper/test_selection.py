@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 
 from hornbook.errors import HornbookError
-from hornbook.paper import (
-    HARD_PROTOCOL,
-    ModelSelection,
-    draw_training_set,
-    grid,
-    select_network,
-    target_theory,
-)
+from hornbook.paper import HARD_PROTOCOL, ModelSelection, Task, draw_training_set, grid, select_network
 from hornbook.queries import Examples, Net, Training, binarise_table, train
 from hornbook.tables import load_dataset
 
@@ -27,7 +20,7 @@ CONTEST = ModelSelection(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3
 def patients():
     table = load_dataset("hcc-synthetic")
     _, rows = binarise_table(table, dual=True)
-    theory = target_theory(table)
+    theory = Task.of(table).theory
     recipe = replace(HARD_PROTOCOL, sizes=(60, 60)).recipe(theory, rows)
     return [draw_training_set(theory, recipe, np.random.default_rng(seed)) for seed in (0, 1)]
 
@@ -103,7 +96,7 @@ def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
     """Random ones and violations are told apart; real patients with their class are not."""
     table = load_dataset("hcc", path=REAL)
     _, rows = binarise_table(table, dual=True)
-    theory = target_theory(table)
+    theory = Task.of(table).theory
     recipe = HARD_PROTOCOL.recipe(theory, rows)
     examples, fresh = (draw_training_set(theory, recipe, np.random.default_rng(seed)) for seed in (0, 1))
     selection = select_network(

@@ -10,24 +10,18 @@ from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
-from hornbook.paper import (
-    HARD_PROTOCOL,
-    PAPER_PROTOCOL,
-    Mixture,
-    Protocol,
-    Recipe,
-    draw_training_set,
-    target_theory,
-)
+from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, Protocol, Recipe, draw_training_set
 from hornbook.paper.task import quotas, violating_body
 from hornbook.queries import (
     Examples,
+    Mixture,
     Random,
     Rows,
     Violations,
     accuracy_by_kind,
     assign_parts,
     split_examples,
+    target_theory,
 )
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
@@ -77,7 +71,7 @@ def test_rows_satisfy_their_theory_and_violate_it_with_the_other_class(size: int
 
 def test_rows_in_conflict_are_refused_or_dropped() -> None:
     rows = Batch.concatenate([ROWS, with_other_class(ROWS)[:3]])
-    with pytest.raises(HornbookError, match=r"6 rows \(0, 1, 2, 40, 41 …\) contradict"):
+    with pytest.raises(HornbookError, match=r"6 rows \(1, 2, 3, 41, 42 …\) contradict"):
         target_theory(rows, "label")
     theory = target_theory(rows, "label", conflicts="drop")
     assert len(theory) == 37 + 31
@@ -87,7 +81,7 @@ def test_rows_in_conflict_are_refused_or_dropped() -> None:
 def test_bad_rows_are_refused() -> None:
     dense = ROWS.to_array()
     dense[3, [LABEL, NOT_LABEL]] = np.nan
-    with pytest.raises(HornbookError, match="row 3 has no value for the label 'label'"):
+    with pytest.raises(HornbookError, match="row 4 has no value for the label 'label'"):
         target_theory(Batch.from_array(dense, VOCABULARY), "label")
     with pytest.raises(HornbookError, match="unknown name 'labels'; did you mean 'label'"):
         target_theory(ROWS, "labels")

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits
-from hornbook.paper import Mixture, NearMisses
-from hornbook.paper.mixture import draw_distinct
-from hornbook.queries import Distribution, Literals, Random, Rows, Violations
+from hornbook.paper import NearMisses
+from hornbook.queries import Distribution, Literals, Mixture, Random, Rows, Violations
 from hornbook.queries.distributions import draw_bits, draw_one_hot
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
@@ -50,11 +49,10 @@ def every_kind(vocabulary: Vocabulary) -> list[Distribution]:
         Random(vocabulary, 1.0),
         Violations(theory, 0.3),
         NearMisses(theory, 0.3),
-        NearMisses(theory, 0.3, n_changed=3),
         Rows(rows),
         Rows(rows, missing=0.3, flips=0.2),
     ]
-    return [*kinds, Mixture(tuple(kinds), tuple(range(1, 9)))]
+    return [*kinds, Mixture(tuple(kinds), tuple(range(1, 8)))]
 
 
 ALL = [
@@ -68,8 +66,8 @@ GROUPED = [
     Random(MIXED, 0.2, ((2, 3, 1), (5, 6))),
     Violations(rules_over(PAIRED), 0.1, GROUPS),
     Violations(rules_over(PLAIN), 0.1, GROUPS),
-    NearMisses(rules_over(PAIRED), 0.1, GROUPS, n_changed=2),
-    NearMisses(rules_over(PAIRED), 0.1, GROUPS, n_changed=2),
+    NearMisses(rules_over(PAIRED), 0.1, GROUPS),
+    NearMisses(rules_over(PLAIN), 0.1, GROUPS),
 ]
 
 
@@ -190,34 +188,22 @@ def test_each_rule_is_violated_as_often_as_another() -> None:
 
 
 @pytest.mark.parametrize("vocabulary", [PAIRED, PLAIN])
-@pytest.mark.parametrize("n_changed", [1, 2, 3, 9])
-def test_near_misses_change_as_many_literals_as_asked(vocabulary: Vocabulary, n_changed: int) -> None:
-    rule = Rule(range(4), 8)
-    distribution = NearMisses(HornTheory(vocabulary, [rule]), 0.5, n_changed=n_changed)
+def test_near_misses_change_one_literal_each_as_often(vocabulary: Vocabulary) -> None:
+    distribution = NearMisses(HornTheory(vocabulary, [Rule(range(4), 8)]), 0.5)
     batch = distribution.draw(MANY, rng())
     true, false = (bits.unpack_rows(rows, MANY)[:4] for rows in (batch.true, batch.false))
-    expected = min(n_changed, 4)
-    assert (true.sum(axis=0) == 4 - expected).all()
-    assert (false.sum(axis=0) == expected).all()
+    assert (true.sum(axis=0) == 3).all()
+    assert (false.sum(axis=0) == 1).all()
     for share in true.mean(axis=1):
-        assert within(share, 1 - expected / 4)
+        assert within(share, 3 / 4)
     assert bits.flat(batch.false[8], MANY).all()
     assert distribution.theory.satisfied_by(batch).all()
 
 
 def test_near_misses_keep_the_head_false_even_if_its_dual_is_in_the_body() -> None:
     theory = HornTheory(PAIRED, [Rule({0, PAIRED.dual(8) or 0}, 8)])
-    batch = NearMisses(theory, n_changed=2).draw(500, rng())
+    batch = NearMisses(theory).draw(500, rng())
     assert bits.flat(batch.false[8] & batch.false[0], 500).all()
-
-
-@given(st.lists(st.integers(1, 12), min_size=1, max_size=20), st.integers(1, 6), st.integers(0, 99))
-def test_distinct_positions_are_distinct_and_in_range(lengths: list[int], count: int, seed: int) -> None:
-    positions = draw_distinct(np.resize(lengths, (64, 1)), count, rng(seed))
-    for item, length in enumerate(lengths):
-        chosen = [int(position[item, 0]) for position in positions if position[item, 0] >= 0]
-        assert len(chosen) == len(set(chosen)) == min(count, length)
-        assert all(0 <= position < length for position in chosen)
 
 
 def test_rows_are_drawn_as_they_are_and_all_alike() -> None:
@@ -255,11 +241,10 @@ def test_an_item_of_a_mixture_is_as_its_own_component_draws_it(groups: tuple[tup
         Random(PAIRED, 0.3, groups),
         Rows(Random(PAIRED, 0.2, groups).draw(20, rng(3))),
         NearMisses(theory, 0.3, groups),
-        NearMisses(theory, 0.3, groups, n_changed=3),
         Violations(theory, 0.8, groups),
         Rows(Random(PAIRED).draw(5, rng(4)), missing=0.1),
     )
-    mixture = Mixture(components, (3, 3, 1, 1, 1, 2, 1))
+    mixture = Mixture(components, (3, 3, 1, 1, 2, 1))
     batch, origin = mixture.draw_labelled(2 * MANY, rng())
     for number, component in enumerate(components):
         size = int((origin == number).sum())
@@ -301,7 +286,6 @@ THEORY = HornTheory(PAIRED, [Rule({0, 1}, 2)])
         (lambda: Violations(HornTheory.background(PAIRED)), "none of the 9 rules can serve"),
         (lambda: Violations(THEORY, groups=((0, 1),)), "none of the 1 rules"),
         (lambda: NearMisses(HornTheory(PAIRED, [Rule((), 2)])), "no body literal to change"),
-        (lambda: NearMisses(THEORY, n_changed=0), "at least one literal"),
         (lambda: Rows(Random(PAIRED).draw(0, rng())), "no rows"),
         (lambda: Rows(Random(PAIRED).draw(3, rng()), flips=-1), "flips is a share"),
         (lambda: Rows(Batch.from_array(np.ones((2, 18)), PAIRED)), "row 0 does not give 'x0' and 'not_x0'"),

@@ -17,9 +17,9 @@ import pytest
 import hornbook.tables
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.paper import HARD_PROTOCOL, draw_training_set, target_theory
+from hornbook.paper import HARD_PROTOCOL, Task, draw_training_set
 from hornbook.paper.hcc import FEATURES, cache_folder, download_cached, load_hcc, make_synthetic_hcc
-from hornbook.queries import Binariser, binarise_table
+from hornbook.queries import Binariser, binarise_table, target_theory
 from hornbook.tables import DATASETS, DEFAULT_DATASET, Table, load_dataset
 from hornbook.tables.datasets import hide_values
 
@@ -64,7 +64,7 @@ def test_target_theory_of_the_hcc_patients(patients: Table, binarised: tuple[Bin
     assert len(binariser.vocabulary_) == 204
     assert len(binariser.groups_) == 26
     theory = target_theory(rows, "survives")
-    assert theory == target_theory(patients)
+    assert theory == Task.of(patients).theory
     assert len(theory) == 165 + 102
     assert theory.satisfied_by(rows).all()
     dense = rows.to_array()

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
-from hornbook.paper import target_theory
+from hornbook.paper import Task
 from hornbook.queries import binarise_table
 from hornbook.tables import Table, read_table
 
@@ -182,7 +182,7 @@ def test_read_table_label_is_made_of_zero_and_one(
     assert table.frame[name].tolist() == classes
     assert table.kinds[name] == "binary"
     assert list(table.features) == ["x"]
-    assert len(target_theory(table)) == 3 + 4
+    assert len(Task.of(table).theory) == 3 + 4
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from hornbook.paper.experiment import reproduce, scan_choices
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
-    from hornbook.paper.mixture import Disagreement, Mixture, NearMisses, measure_disagreement
     from hornbook.paper.published import run_lrn_star
     from hornbook.paper.report import Document, scan_lines, verdict_lines
     from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
         HARD_PROTOCOL,
         PAPER_PROTOCOL,
         PROTOCOLS,
+        NearMisses,
         Protocol,
         Recipe,
         Task,
         draw_training_set,
-        target_theory,
     )
 
 __all__ = [
@@ -31,9 +30,7 @@ __all__ = [
     "PAPER_PROTOCOL",
     "PROTOCOLS",
     "SCALES",
-    "Disagreement",
     "Document",
-    "Mixture",
     "ModelSelection",
     "NearMisses",
     "Protocol",
@@ -47,14 +44,12 @@ __all__ = [
     "grid",
     "load_hcc",
     "make_synthetic_hcc",
-    "measure_disagreement",
     "reproduce",
     "run_lrn_star",
     "scan_choices",
     "scan_lines",
     "score_nets",
     "select_network",
-    "target_theory",
     "verdict_lines",
 ]
 
@@ -64,7 +59,6 @@ __getattr__ = load_lazily(
         "experiment": ["reproduce", "scan_choices"],
         "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],
-        "mixture": ["Disagreement", "Mixture", "NearMisses", "measure_disagreement"],
         "published": ["run_lrn_star"],
         "report": ["Document", "scan_lines", "verdict_lines"],
         "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
@@ -74,11 +68,11 @@ __getattr__ = load_lazily(
             "HARD_PROTOCOL",
             "PAPER_PROTOCOL",
             "PROTOCOLS",
+            "NearMisses",
             "Protocol",
             "Recipe",
             "Task",
             "draw_training_set",
-            "target_theory",
         ],
     },
 )

@@ -22,9 +22,9 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory
 from hornbook.paper import published
-from hornbook.paper.mixture import Mixture, measure_disagreement
 from hornbook.paper.task import Protocol, Recipe, draw_training_set
 from hornbook.queries import MLP, Examples, Net, Random, Violations, split_examples, train
+from hornbook.queries.mixture import Mixture, measure_disagreement
 from hornbook.randomness import Purpose, generator
 
 EVALUATION_SAMPLES = 1 << 15

@@ -20,7 +20,6 @@ from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_o
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper import published
 from hornbook.paper.missing import accuracy
-from hornbook.paper.mixture import measure_disagreement
 from hornbook.paper.search import NETS_PER_CHUNK, ModelSelection, score_nets, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.stages import Stage, StageRunner, write_json
@@ -36,6 +35,7 @@ from hornbook.queries import (
     measure_coherence,
     split_examples,
 )
+from hornbook.queries.mixture import measure_disagreement
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.storage import read_json, write_file

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, Bottom, Head, HornTheory, Rule, Vocabulary, bits
-from hornbook.paper.mixture import Mixture, NearMisses
+from hornbook.logic import BOTTOM, Batch, Bottom, Head, HornTheory, Rule, Vocabulary, Words, bits
 from hornbook.paper.published import LINE_7, Line7
 from hornbook.queries import (
     DEFAULT_MISSING,
@@ -31,6 +31,7 @@ from hornbook.queries import (
     Binariser,
     Distribution,
     Examples,
+    Mixture,
     Net,
     Random,
     Rows,
@@ -38,9 +39,12 @@ from hornbook.queries import (
     Violations,
     binarise_table,
     split_examples,
+    target_theory,
     train,
 )
+from hornbook.queries.distributions import draw_numbers
 from hornbook.queries.network import EncodingName, Optimiser
+from hornbook.queries.table_theory import OPEN_UNKNOWN
 from hornbook.tables import Table
 
 ENCODING_LABELS = {"zero": "(0, 0)", "half": "½", "signed": "−1, 0, 1", "two-channel": "two inputs"}
@@ -48,6 +52,57 @@ ENCODING_LABELS = {"zero": "(0, 0)", "half": "½", "signed": "−1, 0, 1", "two-
 
 MAX_FRUITLESS_DRAWS = 30
 """Number of draws without a new example after which the search for distinct examples fails."""
+
+
+@dataclass(frozen=True)
+class NearMisses(Violations):
+    """A random rule violated, except for one literal of its body: it is false, and its dual true.
+
+    So two rows of a table differ. No variable of a group becomes true in that way.
+    """
+
+    kind: ClassVar[str] = "near miss"
+
+    @cached_property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that can be violated and have a body literal to change."""
+        return tuple(rule for rule in super().rules if self._changeable(rule))
+
+    @cached_property
+    def changeable(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The changeable literals of each rule, padded to (rules, length), and their numbers, (rules,)."""
+        lists = [self._changeable(rule) for rule in self.rules]
+        lengths = np.array([len(literals) for literals in lists], np.intp)
+        padded = np.zeros((len(lists), lengths.max()), np.intp)
+        for row, literals in zip(padded, lists, strict=True):
+            row[: len(literals)] = literals
+        return padded, lengths
+
+    @cached_property
+    def changes(self) -> Words:
+        """For each literal, the literals that its change toggles."""
+        every = ({literal} for literal in range(2 * self.literals.count))
+        return self.literals.table([one | self.literals.opposite(one) for one in every])
+
+    def draw_literals(self, count: int, rng: np.random.Generator) -> Words:
+        """The literals that each item must have, shape (literals, count)."""
+        chosen = draw_numbers(len(self.rules), count, rng)
+        changeable, lengths = self.changeable
+        changed = changeable[chosen, rng.integers(lengths[chosen])]
+        return bits.gather_rows((self.table, chosen), (self.changes, changed))
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        return (
+            f"near misses of one of {len(self.rules)} rules, one of its body literals flipped, "
+            f"{self.describe_rest()}"
+        )
+
+    def _changeable(self, rule: Rule) -> list[int]:
+        grouped = self.literals.true(v for group in self.groups for v in group)
+        head = () if isinstance(rule.head, Bottom) else (rule.head,)
+        kept = self.literals.opposite(self.literals.true(head)) | self.literals.opposite(grouped)
+        return sorted(self.literals.true(rule.body) - kept)
 
 
 @dataclass(frozen=True)
@@ -109,7 +164,7 @@ class Protocol:
     """
 
     name: str
-    open_unknown: float = 0.95
+    open_unknown: float = OPEN_UNKNOWN
     random_unknown: float = DEFAULT_MISSING
     hard_share: float = 0.0
     asked_violations: float = 0.5
@@ -187,73 +242,6 @@ HARD_PROTOCOL = Protocol("hard", open_unknown=DEFAULT_MISSING, hard_share=0.1, e
 """A harder task: one accepted example in ten is hard, and what a rule leaves open is mostly known."""
 
 PROTOCOLS = {protocol.name: protocol for protocol in (PAPER_PROTOCOL, HALF_PROTOCOL, HARD_PROTOCOL)}
-
-
-def target_theory(
-    rows: Batch | Table, label: str | None = None, conflicts: Literal["refuse", "drop"] = "refuse"
-) -> HornTheory:
-    """Build the paper's T: one rule per row, and the disjointness of every pair of duals.
-
-    A row's rule says that its known values together imply its class.
-
-    Parameters
-    ----------
-    rows
-        The rows over a vocabulary with duals, class included; or a table, which is then
-        binarised as in the paper.
-    label
-        The class variable; by default the table's label.
-    conflicts
-        Whether to refuse the rows or drop a rule when a row contradicts the rule of another one
-        (at least its known values, and the other class).
-
-    Examples
-    --------
-    >>> from hornbook.logic import Vocabulary
-    >>> vocabulary = Vocabulary.with_duals(["fever", "cough", "ill"])
-    >>> nan = float("nan")
-    >>> rows = Batch.from_array([[1, nan, 1, 0, nan, 0], [0, 1, 0, 1, 0, 1]], vocabulary)
-    >>> print(target_theory(rows, "ill"))
-    fever → ill
-    cough ∧ not_fever → not_ill
-    fever ∧ not_fever → ⊥
-    cough ∧ not_cough → ⊥
-    ill ∧ not_ill → ⊥
-
-    """
-    if not isinstance(rows, Batch):
-        label = label or rows.label
-        _, rows = binarise_table(rows, dual=True)
-    if label is None:
-        raise HornbookError("which variable is the class? Give its name as the label")
-    rules = row_rules(rows, label)
-    background = HornTheory.background(rows.vocabulary)
-    theory = HornTheory(rows.vocabulary, rules) | background
-    rejected = np.flatnonzero(~theory.satisfied_by(rows)).tolist()
-    if rejected and conflicts == "refuse":
-        shown = ", ".join(map(str, rejected[:5])) + (" …" if len(rejected) > 5 else "")
-        raise HornbookError(
-            f"{len(rejected)} rows ({shown}) contradict the rule of a row of the other class; "
-            "use more bins or columns, or conflicts='drop'"
-        )
-    dropped = set(rejected)
-    kept = [rule for position, rule in enumerate(rules) if position not in dropped]
-    return HornTheory(rows.vocabulary, kept) | background
-
-
-def row_rules(rows: Batch, label: str) -> list[Rule]:
-    """Return a rule for each row: its known values together imply its class."""
-    vocabulary = rows.vocabulary
-    classes = (vocabulary.index(label), vocabulary.dual(vocabulary.index(label)))
-    if None in vocabulary.duals:
-        raise HornbookError("the rule of a row needs the dual of every variable; use Binariser(dual=True)")
-    rules = []
-    for position, row in enumerate(rows):
-        head = next((v for v in classes if v in row.true), None)
-        if head is None:
-            raise HornbookError(f"row {position} has no value for the label {label!r}; drop such rows")
-        rules.append(Rule(row.true - set(classes), head))
-    return rules
 
 
 def draw_training_set(theory: HornTheory, recipe: Recipe, rng: np.random.Generator) -> Examples:
@@ -341,7 +329,7 @@ class Task:
     def of(cls, table: Table, protocol: Protocol = PAPER_PROTOCOL) -> Task:
         """The task of a table, binarised as in the paper."""
         binariser, rows = binarise_table(table, dual=True)
-        return cls(table, binariser, rows, target_theory(rows, table.label), protocol)
+        return cls(table, binariser, rows, target_theory(rows, str(table.label)), protocol)
 
     @cached_property
     def recipe(self) -> Recipe:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
     from hornbook.queries.lrn_star import Closed, Shrink, by_groups, meet_query, shrink_by_halves
     from hornbook.queries.membership import Cached, Classifier, Counted, GroupPropagation, Judge
+    from hornbook.queries.mixture import Mixture, measure_disagreement
     from hornbook.queries.network import MLP, Net, Training
     from hornbook.queries.oracles import NegativeSampling, PerfectTeacher, Sampling
     from hornbook.queries.protocol import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     )
     from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
     from hornbook.queries.subject import QuerySubject
+    from hornbook.queries.table_theory import target_questions, target_theory
     from hornbook.queries.teacher import BoundModel, judge_of_table
     from hornbook.queries.trace import Trace
     from hornbook.queries.training import (
@@ -96,6 +98,7 @@ __all__ = [
     "LevelWorld",
     "Literals",
     "Membership",
+    "Mixture",
     "NegativeSampling",
     "Net",
     "Pac",
@@ -132,6 +135,7 @@ __all__ = [
     "learn_envelope",
     "lrn_star",
     "measure_coherence",
+    "measure_disagreement",
     "measure_rules",
     "meet_query",
     "rejected",
@@ -139,6 +143,8 @@ __all__ = [
     "shrink_by_halves",
     "smallest_violations",
     "split_examples",
+    "target_questions",
+    "target_theory",
     "train",
     "train_classifier",
 ]
@@ -154,6 +160,7 @@ __getattr__ = load_lazily(
         "literals": ["Groups", "Literals", "check_groups", "exclusivity_rules"],
         "lrn_star": ["Closed", "Shrink", "by_groups", "meet_query", "shrink_by_halves"],
         "membership": ["Cached", "Classifier", "Counted", "GroupPropagation", "Judge"],
+        "mixture": ["Mixture", "measure_disagreement"],
         "network": ["MLP", "Net", "Training"],
         "oracles": ["NegativeSampling", "PerfectTeacher", "Sampling"],
         "protocol": [
@@ -183,6 +190,7 @@ __getattr__ = load_lazily(
         ],
         "run": ["INTERRUPTED", "MODEL_FAILED", "extract"],
         "subject": ["QuerySubject"],
+        "table_theory": ["target_questions", "target_theory"],
         "teacher": ["BoundModel", "judge_of_table"],
         "trace": ["Trace"],
         "training": [

@@ -1,11 +1,10 @@
-"""The paper's distributions, mixtures and near misses, and how often judges disagree on interpretations."""
+"""Mixtures of distributions, and how often judges disagree on interpretations, by kind of interpretation."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -13,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Bottom, Rule, Vocabulary, Words, bits
-from hornbook.queries import Distribution, Membership, Violations
-from hornbook.queries.distributions import draw_numbers, percent
+from hornbook.logic import Batch, Bools, Vocabulary
+from hornbook.queries.distributions import Distribution, percent
+from hornbook.queries.protocol import Membership
 from hornbook.statistics import Share
 
 
@@ -26,7 +25,7 @@ class Mixture:
     Examples
     --------
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
-    >>> from hornbook.queries import Random
+    >>> from hornbook.queries.distributions import Random
     >>> mixture = Mixture((Random(vocabulary, 0.1), Random(vocabulary, 0.9)), weights=(3, 1))
     >>> print(mixture)
     75 % random interpretations of 2 pairs, each value unknown with probability 10 %;
@@ -70,6 +69,8 @@ class Mixture:
 
     def draw_labelled(self, size: int, rng: np.random.Generator) -> tuple[Batch, NDArray[np.intp]]:
         """`size` independent interpretations, and for each the index of its component."""
+        if len(self.components) == 1:
+            return self.components[0].draw(size, rng), np.zeros(size, np.intp)
         origins = rng.choice(len(self.components), operator.index(size), p=self.shares)
         counts = np.bincount(origins, minlength=len(self.components)).tolist()
         parts = [each.draw(count, rng) for each, count in zip(self.components, counts, strict=True)]
@@ -94,114 +95,8 @@ class Mixture:
         }
 
 
-@dataclass(frozen=True)
-class NearMisses(Violations):
-    """A random rule violated, except for some literals of its body: false, and their duals true.
-
-    So two rows of a table differ. No variable of a group becomes true in that way.
-
-    Parameters
-    ----------
-    theory, missing, groups
-        As for violations.
-    n_changed
-        Number of body literals to change; all of them where the body is shorter.
-
-    """
-
-    n_changed: int = 1
-    kind: ClassVar[str] = "near miss"
-
-    def __post_init__(self) -> None:
-        if self.n_changed < 1:
-            raise HornbookError(f"a near miss changes at least one literal; got n_changed={self.n_changed}")
-        super().__post_init__()
-
-    @cached_property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules that can be violated and have a body literal to change."""
-        return tuple(rule for rule in super().rules if self._changeable(rule))
-
-    @cached_property
-    def changeable(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The changeable literals of each rule, padded to (rules, length), and their numbers, (rules,)."""
-        lists = [self._changeable(rule) for rule in self.rules]
-        lengths = np.array([len(literals) for literals in lists], np.intp)
-        padded = np.zeros((len(lists), lengths.max()), np.intp)
-        for row, literals in zip(padded, lists, strict=True):
-            row[: len(literals)] = literals
-        return padded, lengths
-
-    @cached_property
-    def changes(self) -> Words:
-        """For each literal, the literals that its change toggles; the last row is empty."""
-        every = ({literal} for literal in range(2 * self.literals.count))
-        return self.literals.table([*(one | self.literals.opposite(one) for one in every), set()])
-
-    def draw_literals(self, count: int, rng: np.random.Generator) -> Words:
-        """The literals that each item must have, shape (literals, count)."""
-        chosen = draw_numbers(len(self.rules), count, rng)
-        changeable, lengths = self.changeable
-        none = len(self.changes) - 1
-        changed = [
-            (self.changes, np.where(position < 0, none, changeable[chosen, position.clip(0)]))
-            for position in draw_distinct(lengths[chosen], self.n_changed, rng)
-        ]
-        return bits.gather_rows((self.table, chosen), *changed)
-
-    def describe(self) -> str:
-        """The distribution in words."""
-        return (
-            f"near misses of one of {len(self.rules)} rules, {self.n_changed} of its body literals flipped, "
-            f"{self.describe_rest()}"
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {**super().settings(), "n_changed": self.n_changed}
-
-    def _changeable(self, rule: Rule) -> list[int]:
-        grouped = self.literals.true(v for group in self.groups for v in group)
-        head = () if isinstance(rule.head, Bottom) else (rule.head,)
-        kept = self.literals.opposite(self.literals.true(head)) | self.literals.opposite(grouped)
-        return sorted(self.literals.true(rule.body) - kept)
-
-
-def draw_distinct(lengths: NDArray[np.intp], count: int, rng: np.random.Generator) -> list[NDArray[np.intp]]:
-    """For each length, `count` distinct uniform positions below it; shape (64, words) as the lengths.
-
-    Floyd's method. A length below `count` gets all its positions, and -1 for the rest.
-    """
-    chosen: list[NDArray[np.intp]] = []
-    for last in range(count):
-        top = lengths - count + last
-        position = np.where(top < 0, -1, rng.integers(np.maximum(top + 1, 1)))
-        for earlier in chosen:
-            position = np.where((earlier == position) & (position >= 0), top, position)
-        chosen.append(position)
-    return chosen
-
-
 EVALUATION_CHUNK = 1 << 15
 """Number of interpretations judged at a time, which bounds the memory for any sample size."""
-
-
-def draw_labelled_chunks(
-    components: tuple[Distribution, ...],
-    weights: tuple[float, ...],
-    size: int,
-    rng: np.random.Generator,
-) -> Iterator[tuple[Batch, NDArray[np.intp]]]:
-    """Draw `size` interpretations of a mixture, a chunk at a time, with the component of each."""
-    if size < 1:
-        raise HornbookError(f"a share is estimated from at least one sample; got size={size}")
-    mixture = Mixture(components, weights)
-    for start in range(0, size, EVALUATION_CHUNK):
-        count = min(EVALUATION_CHUNK, size - start)
-        if len(components) == 1:
-            yield components[0].draw(count, rng), np.zeros(count, np.intp)
-        else:
-            yield mixture.draw_labelled(count, rng)
 
 
 def flatten_mixture(distribution: Distribution, weight: float = 1.0) -> list[tuple[Distribution, float]]:
@@ -276,11 +171,14 @@ def measure_disagreement(
     """
     if len(judges) < 2:
         raise HornbookError(f"a disagreement needs two judges at least; got {list(judges)}")
+    if size < 1:
+        raise HornbookError(f"a share is estimated from at least one sample; got size={size}")
     components, weights = zip(*flatten_mixture(distribution), strict=True)
-    pairs = list(combinations(judges, 2))
+    mixture, pairs = Mixture(components, weights), list(combinations(judges, 2))
     differences = np.zeros((len(components), len(pairs)), np.int64)
     sizes = np.zeros(len(components), np.int64)
-    for batch, component in draw_labelled_chunks(components, weights, size, rng):
+    for start in range(0, size, EVALUATION_CHUNK):
+        batch, component = mixture.draw_labelled(min(EVALUATION_CHUNK, size - start), rng)
         sizes += np.bincount(component, minlength=len(components))
         answered = {name: ask_judge(member, batch, name) for name, member in judges.items()}
         for column, (left, right) in enumerate(pairs):
