@@ -45,6 +45,9 @@ if TYPE_CHECKING:
     from hornbook.runs import NewRun, TargetTable
     from hornbook.runs.certificates import Certificates
 
+WHOLE_ROWS = "what it accepts"
+"""What a judge decides, in the place of a target."""
+
 NETWORK_FILE = "model.safetensors"
 """The name of a network over variables in the run folder."""
 
@@ -62,6 +65,14 @@ def learn(
     ] = False,
     judge: Annotated[
         bool, typer.Option("--judge", help="The model accepts or rejects whole rows, target included.")
+    ] = False,
+    row_rules: Annotated[
+        bool,
+        typer.Option(
+            "--row-rules",
+            help="Of a judge: its target T is a rule a row, as in the paper, half of the questions violate T, "
+            "and t_h, t_nn and h_nn are measured.",
+        ),
     ] = False,
     learner: Annotated[
         Learner | None,
@@ -82,8 +93,11 @@ def learn(
     max_rules: Annotated[int, typer.Option(min=1, help="Maximum number of rules (prime only).")] = 100,
     max_queries: Annotated[int, typer.Option(min=0, help="Maximum number of equivalence queries.")] = 100,
     sample_size: Annotated[
-        str, typer.Option(help="Samples of an equivalence query: angluin, paper, vapnik or a number.")
-    ] = "angluin",
+        str | None,
+        typer.Option(
+            help="Samples of an equivalence query: angluin, paper (default of lrn_star), vapnik or a number."
+        ),
+    ] = None,
     epsilon: Annotated[float, typer.Option(help="Tolerated disagreement.")] = 0.05,
     delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
     max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
@@ -120,7 +134,9 @@ def learn(
 
       hornbook learn patients.csv --target survives --model judge.onnx --judge --encoding half -o run/
 
-      hornbook learn patients.csv --target survives --model judge.onnx --judge --learner lrn_star
+      hornbook learn patients.csv --model judge.onnx --learner lrn_star --max-queries 100
+
+      hornbook learn patients.csv --target survives --model judge.onnx --row-rules --learner lrn_star
 
       hornbook learn hcc-synthetic --train --max-queries 50 --proof -o run/
 
@@ -134,6 +150,12 @@ def learn(
         return
     if source is None:
         raise HornbookError("name a table: a file with rows like those that the model reads, or a dataset")
+    from hornbook.models import limit_model_seconds, load_model, names_endpoint
+    from hornbook.tables import is_source
+
+    if model is not None and target is None and not row_rules and is_source(source):
+        judge, target = True, WHOLE_ROWS  # a classifier has a target
+    judge = judge or row_rules
     if train and judge:
         raise HornbookError("--train trains a classifier; give a judge with --model")
     if judge and (columns or drop):
@@ -143,7 +165,6 @@ def learn(
     if proof:
         refuse_endpoint_proof(model)
     from hornbook.code_book import read_code_book
-    from hornbook.models import limit_model_seconds, load_model
     from hornbook.runs import NewRun, describe_code_book, describe_model, encode_model
     from hornbook.statistics import check_tolerances
 
@@ -167,12 +188,16 @@ def learn(
         run = NewRun.start(table, bound, describe_model(str(model), classifier), exact, output, force)
         show_envelope(run, bound, as_json)
         return
+    if sample_size is None:
+        by_paper = learner is Learner.LRN_STAR and not names_endpoint(model)
+        sample_size = "paper" if by_paper else "angluin"
     settings = {
         "judge": judge,
         "learner": (learner or Learner.PRIME).value,
         "max_rules": max_rules,
         "max_queries": max_queries,
         "sample_size": int(sample_size) if sample_size.isdigit() else sample_size,
+        **({"row_rules": True} if row_rules else {}),
         "epsilon": epsilon,
         "delta": delta,
         "max_seconds": max_seconds,
@@ -334,7 +359,11 @@ def _rule_lines(extraction: Extraction) -> list[str]:
     width = max(map(len, texts), default=0)
     lines = []
     for text, line in zip(texts, extraction.lines, strict=False):
-        right = "" if line.precision is None else f", right on {100 * line.precision.estimate:.1f} % of these"
+        right = (
+            ""
+            if not (line.precision and line.precision.size)
+            else f", right on {100 * line.precision.estimate:.1f} % of these"
+        )
         share = 100 * line.support.estimate
         lines.append(f"{text:<{width}}  # applies to {share:.1f} % of samples{right}")
     if len(extraction.lines) > len(texts):

@@ -27,10 +27,11 @@ from hornbook.queries import (
     QuerySubject,
     Settings,
     extract,
+    measure_disagreement,
 )
 from hornbook.queries.membership import TIMED_BLOCK
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share, check_tolerances
+from hornbook.statistics import Share, check_tolerances, sample_size
 
 POOL_SAMPLES = 1 << 14
 """Labelled samples that rules are compared on during a run."""
@@ -107,7 +108,8 @@ def learn_theory(
         trace=trace,
         watch=watch and (lambda _, trace: watch(trace.entries[-1])),
     )
-    extraction = TheoryMeasurement(subject, result, Answers.of(result, limit, clock)).measure()
+    answers = Answers.of(result, limit, clock)
+    extraction = TheoryMeasurement(subject, settings, result, answers).measure()
     return replace(extraction, provenance=describe_learning(subject, settings))
 
 
@@ -135,6 +137,7 @@ class TheoryMeasurement:
     """Measures what was learned about a model, as far as the model answers in time."""
 
     subject: QuerySubject
+    settings: Settings
     result: QueryResult
     answers: Answers
 
@@ -193,6 +196,7 @@ class TheoryMeasurement:
             notes=(
                 *subject.describe_units(),
                 *self._list_notes(derived),
+                *self._compare_with_target(),
                 *note_changed_answers(result.changed_answers),
                 *answers.list_notes(),
             ),
@@ -218,6 +222,29 @@ class TheoryMeasurement:
         if rules.label is not None:
             left = derived == UNDETERMINED
             yield LineStatistics(counts[-1], Share.where(left), Share.where(labels[left] == rules.default))
+
+    def _compare_with_target(self) -> Iterator[str]:
+        """How often a judge, its rules and its target T differ, on twice the samples of a query."""
+        bound, settings, answers = self.subject.bound, self.settings, self.answers
+        late = answers.deadline is not None and answers.deadline.passed
+        if bound.theory is None or answers.failure is not None or late:
+            return
+        size, width = 2 * FRESH_SAMPLES, len(bound.theory.vocabulary)
+        if bound.teacher.completions is None:  # one answer a question
+            size = max(size, 2 * sample_size(settings.size, width, settings.epsilon, settings.delta, 1))
+        judges = {
+            "t": bound.theory.satisfied_by,
+            "h": self.result.theory.satisfied_by,
+            "nn": bound.decide_items,
+        }
+        rng = generator(self.subject.seed, Purpose.RULE_JUDGEMENT)
+        shares = measure_disagreement(judges, bound.teacher.distribution, size, rng).shares
+        rows = len(bound.theory) - len(bound.theory.vocabulary.pairs)
+        yield (
+            f"T is {rows} rules of rows and the disjointness of duals. Of {size:,} fresh "
+            f"interpretations, half of which violate T, rules and T differ on {shares['t_h']} (t_h), "
+            f"model and T on {shares['t_nn']} (t_nn), rules and model on {shares['h_nn']} (h_nn)."
+        )
 
     def _list_notes(self, derived: NDArray[np.int8]) -> Iterator[str]:
         """What else a reader should know about rules from queries."""

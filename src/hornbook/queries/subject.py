@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from hornbook.code_book import CodeBook, CodeBookSource, read_code_book
 from hornbook.logic import Vocabulary
 from hornbook.models import note_accuracy, predict_two_classes
-from hornbook.queries.distributions import Random
+from hornbook.queries.distributions import Distribution, Random
 from hornbook.queries.reader import Reader, fit_binariser, is_binary, to_frame
+from hornbook.queries.table_theory import target_questions, target_theory
 from hornbook.queries.teacher import BoundModel
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import (
@@ -75,6 +76,7 @@ class QuerySubject:
         kinds: dict[str, Kind] | None = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
+        target_label: str | None = None,
         seed: int = 0,
     ) -> QuerySubject:
         """Bind a model to the variables that the columns of a table are, or are made into.
@@ -96,6 +98,10 @@ class QuerySubject:
             The user's words: a TOML file, a mapping of its shape, or a `CodeBook`.
         groups
             The group of each row: its rows are all held out, or none.
+        target_label
+            The class of a judge's rows, if its target T is a rule a row, as in the paper: then half of the
+            questions violate one of them, the rest is random, and values of a column exclude each other no
+            more than in the paper.
         seed
             Decides which rows are held out, and makes answers repeatable.
 
@@ -114,8 +120,13 @@ class QuerySubject:
                 told = kinds or _infer_kinds(frame, words)
                 binariser = fit_binariser(predictor, frame.iloc[used], told)
             reader = Reader.of(frame, binariser, duals)
-        drawn = Random(X) if isinstance(X, Vocabulary) else None
-        bound = BoundModel(predictor, reader, frame.iloc[used], target, seed, drawn)
+        drawn: Distribution | None = Random(X) if isinstance(X, Vocabulary) else None
+        theory = None
+        if target_label is not None:
+            reader = replace(reader, groups=())
+            theory = target_theory(reader.batch(frame), reader.find_variable(target_label), "drop")
+            drawn = target_questions(theory)
+        bound = BoundModel(predictor, reader, frame.iloc[used], target, seed, drawn, theory)
         return cls(bound, frame, kept_back, classes if duals else (False, True), words, groups)
 
     @property

@@ -203,6 +203,8 @@ class BoundModel:
         Decides completions and the values that bins are represented by.
     distribution
         Where the interpretations of a judge come from, if not from the table.
+    theory
+        The target T of a judge, if it is known: how often judge and rules differ from it is measured.
 
     """
 
@@ -212,6 +214,7 @@ class BoundModel:
     label: str | None
     seed: int = 0
     distribution: Distribution | None = None
+    theory: HornTheory | None = None
 
     @cached_property
     def reads_columns(self) -> bool:
