@@ -70,8 +70,8 @@ def learn(
         bool,
         typer.Option(
             "--row-rules",
-            help="Of a judge: its target T is a rule a row, as in the paper, half of the questions violate T, "
-            "and t_h, t_nn and h_nn are measured.",
+            help="Of a judge: its target T is a rule a row, as in the paper; half of the questions violate "
+            "T, and t_h, t_nn and h_nn are measured.",
         ),
     ] = False,
     learner: Annotated[
