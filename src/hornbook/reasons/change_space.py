@@ -280,13 +280,23 @@ def _sort_by_commonness(known: pd.Series[Any], book: CodeBook) -> pd.Series[Any]
 
 def measure_distances(listed: pd.Series[Any], known: pd.Series[Any], book: CodeBook) -> NDArray[np.float64]:
     """The quantile distance of each value from the first one, by the known values of the table."""
-    distances = np.ones(len(listed))
-    numbers, ranked = order_values(listed, book), order_values(known, book)
-    if numbers is not None and ranked is not None and not book.words(str(listed.name)).pair:
-        ranks = _rank_values(numbers.to_numpy(), np.sort(ranked.to_numpy()))
-        distances = np.abs(ranks - ranks[0])
-        distances = np.where(np.isnan(distances), 1.0, distances)
+    first = listed.iloc[np.zeros(len(listed), np.intp)]
+    distances = measure_distance_pairs(first, listed, known, book)
     distances[0] = 0.0
+    return distances
+
+
+def measure_distance_pairs(
+    before: pd.Series[Any], after: pd.Series[Any], known: pd.Series[Any], book: CodeBook
+) -> NDArray[np.float64]:
+    """The quantile distance of each value from its new one, by the known values of the table."""
+    old, new, ranked = (order_values(values, book) for values in (before, after, known))
+    same = (before.to_numpy() == after.to_numpy()) | (before.isna().to_numpy() & after.isna().to_numpy())
+    distances = np.where(same, 0.0, 1.0)
+    if old is not None and new is not None and ranked is not None and not book.words(str(known.name)).pair:
+        order = np.sort(ranked.to_numpy())
+        far = np.abs(_rank_values(old.to_numpy(), order) - _rank_values(new.to_numpy(), order))
+        distances = np.where(np.isnan(far), distances, far)
     return distances
 
 

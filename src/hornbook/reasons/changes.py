@@ -214,7 +214,7 @@ class ChangeFinder:
         given = read_given_row(row, frame, self.code_book)
         space = ChangeSpace.of(frame, given, self.code_book, limits, self._list_hidden_columns())
         own = int(self.teacher.labels(space.make_rows(np.zeros((1, len(space.columns)), np.int32)))[0])
-        goal = None if wished is None else self._read_class(wished)
+        goal = None if wished is None else read_class(self.subject, wished)
         if goal == own:
             raise HornbookError(f"the model decides for {self.classes[own]} already; wish for another class")
 
@@ -251,13 +251,6 @@ class ChangeFinder:
         frame, donors = self.teacher.frame, self.teacher.donors
         refused = frozenset() if donors is None else donors.columns
         return [name for name in frame.columns if name not in refused and frame[name].isna().any()]
-
-    def _read_class(self, wished: Any) -> int:
-        """Find the number of a class by the model's or the user's name."""
-        for names in (self.classes, self.teacher.classes):
-            if wished in names:
-                return names.index(wished)
-        raise HornbookError(f"the model has no class {wished!r}; its classes are {', '.join(self.classes)}")
 
     def _choose_scores(self, own: int, goal: int | None) -> Callable[[pd.DataFrame], NDArray[np.float64]]:
         """Choose the score of rows: the support of the wished class, or the lack of the row's own."""
@@ -333,6 +326,14 @@ class ChangeFinder:
                 if verdict is None or verdict.status != "proved" or verdict.is_vacuous:
                     return size - 1, None if verdict is None else verdict.witness
         return below, None
+
+
+def read_class(subject: Subject, wished: Any) -> int:
+    """Find the number of a class by the model's or the user's name."""
+    for names in (subject.classes, subject.teacher.classes):
+        if wished in names:
+            return names.index(wished)
+    raise HornbookError(f"the model has no class {wished!r}; its classes are {', '.join(subject.classes)}")
 
 
 def make_prover(subject: Subject, domain: Domain) -> ColumnProver:
