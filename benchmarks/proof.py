@@ -33,17 +33,7 @@ from hornbook.models import ENCODINGS, as_predictor
 from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.proof import Prime, Prover, Verdict, repair_rule, shrink_rule
 from hornbook.proof.region import TRUE, UNKNOWN, climb, random_states
-from hornbook.queries import (
-    MLP,
-    Budget,
-    Groups,
-    ImposedViolations,
-    Net,
-    Random,
-    Settings,
-    extract,
-    target_theory,
-)
+from hornbook.queries import MLP, Budget, Groups, Net, Random, Settings, Violations, extract, target_theory
 from hornbook.tables import load_dataset
 
 PAPER = Net((32, 16, 8, 16, 32), 0.1)
@@ -266,7 +256,7 @@ def sampling_table(task: Task, seconds: float) -> Table:
 
 def accepted_samples(task: Task, network: MLP, claim: Rule) -> int:
     """How many of many samples that violate a rule the network accepts."""
-    violated = ImposedViolations(HornTheory(network.vocabulary, [claim]), Random(network.vocabulary))
+    violated = Violations(HornTheory(network.vocabulary, [claim]), rest=Random(network.vocabulary))
     rng, hits = np.random.default_rng(0), 0
     for start in range(0, SAMPLE, 1 << 16):
         hits += int(network(violated.draw(min(1 << 16, SAMPLE - start), rng)).sum())

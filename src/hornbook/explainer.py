@@ -582,7 +582,7 @@ def _learn(
     watch: Watch | None,
 ) -> Extraction:
     """Learn a theory, prove its rules if that is wanted, and keep all in a folder if there is one."""
-    prover = subject.bound.prover() if proof else None  # first: perhaps nothing can be proved
+    prover = subject.teacher.prover() if proof else None  # first: perhaps nothing can be proved
     path = None if folder is None else Path(folder)
     with nullcontext() if path is None else lock_folder(path):
         if path is not None:

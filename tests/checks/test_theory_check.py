@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from difficult_teachers import Constant, Network
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
@@ -11,7 +12,7 @@ from hornbook.checks.theory_check import shrink
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.queries import Counted, Exact, Random, smallest_violations
-from hornbook.testing import Constant, Network, rules, theories
+from hornbook.testing import rules, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(20)])
 PLAIN = Vocabulary([f"x{i}" for i in range(20)])

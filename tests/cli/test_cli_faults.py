@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import run_all
+from difficult_teachers import FAULTS, FaultyClassifier
 from sklearn.tree import DecisionTreeClassifier
-
-from hornbook.testing import FAULTS, FaultyClassifier
 
 FAILURES = {
     "raise": "RuntimeError: the model broke",

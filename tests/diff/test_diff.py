@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
+from difficult_teachers import FaultyClassifier
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
@@ -20,7 +21,6 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import RowSampler, Subject, match_classes
 from hornbook.statistics import Share, StratifiedShare, measure_enrichment
-from hornbook.testing import FaultyClassifier
 
 
 class Function:

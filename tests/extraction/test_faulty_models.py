@@ -6,12 +6,12 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from difficult_teachers import FAULTS, FaultyClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook import Explainer, learn
 from hornbook.errors import ModelError, ModelTimeout
 from hornbook.models import as_predictor, limit_model_seconds
-from hornbook.testing import FAULTS, FaultyClassifier
 
 RNG = np.random.default_rng(0)
 ROWS = pd.DataFrame({"age": RNG.integers(20, 90, 300).astype(float), "bili": RNG.gamma(2, 1, 300).round(1)})

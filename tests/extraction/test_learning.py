@@ -199,11 +199,11 @@ def test_binding_before_learning_is_what_is_learned_about():
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y == 2)
     subject = QuerySubject.bind(model, X, target="virginica")
     with pytest.raises(HornbookError, match="reads the columns of the table"):
-        subject.bound.prover()
+        subject.teacher.prover()
     with pytest.raises(HornbookError, match="reads the columns of the table"):
         Explainer(model, X, target="virginica").learn(proof=True)
     extraction = Explainer(model, X, target="virginica").learn(max_queries=1)
-    assert extraction.explanation.reader.vocabulary == subject.bound.reader.vocabulary
+    assert extraction.explanation.reader.vocabulary == subject.teacher.reader.vocabulary
 
 
 THEORIES = {

@@ -215,7 +215,7 @@ def test_score_shows_variables_to_the_model_as_they_are():
     by_queries = QuerySubject.bind(model, inputs, target="odd")
     expected = model.predict(inputs)
     assert explainer.subject.teacher.labels(inputs).tolist() == expected.astype(int).tolist()
-    assert by_queries.bound.decide_rows(inputs).tolist() == expected.tolist()
+    assert by_queries.teacher.decide_rows(inputs).tolist() == expected.tolist()
     extraction = explainer.extract(**FAST)
     assert measure_score(explainer, extraction, inputs) == agreement(extraction, model, inputs)
 

@@ -401,7 +401,7 @@ def test_queries_ask_a_function_of_frames_about_frames():
         return np.where((rows["age"] > 50) & (rows["sex"] == "m"), "well", "ill")
 
     subject = QuerySubject.bind(answer, MIXED, target="well")
-    bound = subject.bound
+    bound = subject.teacher
     assert subject.classes == ("ill", "well")
     assert (bound.decide_rows(MIXED) == (answer(MIXED) == "well")).all()
     agreeing = bound.label_oracle.model_labels(bound.rows) == (answer(bound.frame) == "well")

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from difficult_teachers import Constant, Network
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
@@ -15,7 +16,7 @@ from hornbook.models.calls import SCORE_ROUNDING
 from hornbook.queries import Cached, Classifier, Counted, Random, Rows
 from hornbook.queries import completions as module
 from hornbook.queries.completions import TRUE_SHARES, Completions, CompletionTable, rounds
-from hornbook.testing import Constant, Network, batches, theories
+from hornbook.testing import batches, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])

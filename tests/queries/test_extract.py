@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from difficult_teachers import Constant, Failing, Network
 from extractions import (
     PAIRED,
     PARTIAL,
@@ -20,7 +21,6 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, random_theory, violation
 from hornbook.queries import Budget, Estimated, Pac, Random, Settings, extract
 from hornbook.queries.completions import Completions
-from hornbook.testing import Constant, Failing, Network
 
 SHORT = replace(QUICK, budget=Budget(equivalence_queries=5))
 

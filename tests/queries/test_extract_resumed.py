@@ -7,6 +7,7 @@ from subprocess import PIPE, Popen
 from tempfile import TemporaryDirectory
 
 import pytest
+from difficult_teachers import Failing, Mistaken
 from extractions import (
     NETWORK,
     PARTIAL,
@@ -26,7 +27,6 @@ from hornbook.logic import HornTheory, Rule
 from hornbook.queries import Budget, Counted, Estimated, Random, Unknown, extract
 from hornbook.queries.completions import Completions
 from hornbook.queries.trace import read_trace
-from hornbook.testing import Failing, Mistaken
 
 SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from difficult_teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 from extractions import (
     PARTIAL,
     QUICK,
@@ -18,7 +19,6 @@ from extractions import (
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
 from hornbook.queries import Budget, Counted, Estimated, Pac, Settings, extract
-from hornbook.testing import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
 
 def test_constant_yes():

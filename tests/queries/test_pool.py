@@ -6,15 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pools import PLAIN, VOCABULARIES, filled_pool, has, met, rng, some_terms
 
-from hornbook import queries
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, bits
 from hornbook.queries import Random, interpretation
 from hornbook.queries.pool import (
     Pool,
-    add_rows,
     all_but_one,
     count_bits,
-    find_at_least,
     impose_term,
     interpretation_of,
     positions,
@@ -41,10 +38,8 @@ def test_labelled_items_side_counts_what_a_dense_table_counts(vocabulary, size):
     assert pool.missed_positions().tolist() == np.flatnonzero(missed).tolist()
 
 
-@pytest.mark.parametrize("most_packed", [0, 100, 3000], ids=["never", "some", "always"])
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_open_items_count_what_a_dense_table_counts(vocabulary, most_packed, monkeypatch):
-    monkeypatch.setattr(queries.pool, "MAX_PACKED_ITEMS", most_packed)
+def test_open_items_count_what_a_dense_table_counts(vocabulary):
     pool, width = filled_pool(vocabulary, 3000), len(vocabulary)
     pool.judge(HornTheory(vocabulary, [Rule({0}, BOTTOM)]))
     for number, fixed in enumerate(some_terms(vocabulary, 3)):
@@ -64,11 +59,6 @@ def test_open_items_count_what_a_dense_table_counts(vocabulary, most_packed, mon
             near = dense[(lacking == lacked).all(axis=1)]
             assert row.tolist() == [*near.sum(axis=0), len(near)]
         assert found.having(variables).size == (~lacking).all(axis=1).sum()
-        for most in range(len(variables) + 2):
-            chosen = dense[lacking.sum(axis=1) <= most]
-            few = found.lacking_at_most(most, variables)
-            assert few.size == len(chosen)
-            assert few.counts(np.arange(width)).tolist() == chosen.sum(axis=0).tolist()
 
 
 def test_a_pool_forgets_the_oldest():
@@ -133,16 +123,10 @@ def test_all_but_one(rows, seed):
         assert (row == np.bitwise_and.reduce(np.concatenate([others, start[None]]), axis=0)).all()
 
 
-@given(st.integers(0, 20), st.integers(0, 2**32 - 1))
-def test_add_rows_and_find_at_least_count_the_rows_of_each_item(rows, seed):
-    words = rng(seed).integers(0, 2**64, (rows, 2), np.uint64)
-    times = bits.unpack_rows(words, 128).sum(axis=0)
-    digits = [bits.flat(digit, 128) for digit in add_rows(words)]
-    assert (sum((digit * 2**place for place, digit in enumerate(digits)), np.zeros(128)) == times).all()
-    for least in range(-1, rows + 3):
-        found = find_at_least(words, least)
-        assert (bits.flat(found, 128) == (times >= least)).all()
-        assert positions(found).tolist() == np.flatnonzero(times >= least).tolist()
+@given(st.integers(1, 20), st.integers(0, 2**32 - 1))
+def test_positions_are_those_of_the_set_bits(words, seed):
+    mask = rng(seed).integers(0, 2**64, words, np.uint64)
+    assert positions(mask).tolist() == np.flatnonzero(bits.flat(mask, 64 * words)).tolist()
 
 
 @pytest.mark.parametrize("vocabulary", VOCABULARIES)

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from difficult_teachers import Constant
 
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError, ModelError
@@ -16,7 +17,6 @@ from hornbook.queries.membership import Budgeted, Checked
 from hornbook.queries.oracles import SAMPLING_CHUNK, Chain, PoolOracle, RuleOracle, Sampling
 from hornbook.queries.protocol import BudgetExhausted
 from hornbook.statistics import Share, log2_horn_functions, sample_size
-from hornbook.testing import Constant
 
 THEORY = random_theory(12, 5, (2, 3), np.random.default_rng(4))
 NOTHING = HornTheory(THEORY.vocabulary)

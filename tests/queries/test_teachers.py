@@ -4,11 +4,11 @@ import time
 
 import numpy as np
 import pytest
+from difficult_teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
 from hornbook.logic import HornTheory, Vocabulary
 from hornbook.queries import Random
 from hornbook.statistics import Share
-from hornbook.testing import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 
 THEORY = HornTheory.parse(
     "a & b -> c\nc & d -> false", Vocabulary([f"x{i}" for i in range(20)] + list("abcd"))

@@ -87,9 +87,9 @@ def test_every_command_splits_the_rows_and_binds_the_model_once(
         )
 
     count("hornbook.models.subject.split_rows")
-    count("hornbook.queries.subject.split_rows")
+    count("hornbook.queries.teacher.split_rows")
     count("hornbook.models.subject.bind_classifier")
-    count("hornbook.queries.subject.predict_two_classes")
+    count("hornbook.queries.teacher.predict_two_classes")
     assert hornbook(name, *(arguments or made)).returncode == 0
     bound = "predict_two_classes" if name == "learn" else "bind_classifier"
     assert sorted(calls) == sorted(["split_rows", bound])

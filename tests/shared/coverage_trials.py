@@ -215,7 +215,7 @@ def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[T
     subject = QuerySubject.bind(model, frame, target="high", seed=seed)
     extraction = hb.learn(model, frame, target="high", seed=seed, **settings)
     others = draw_rows(fresh, _source(seed, FRESH_ROWS))
-    truth = float((extraction.explanation.decide(others) == subject.bound.decide_rows(others)).mean())
+    truth = float((extraction.explanation.decide(others) == subject.teacher.decide_rows(others)).mean())
     if extraction.fidelity.unseen_rows is not None:
         yield Trial("queries: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
     yield from _try_samples("queries", subject, extraction, fresh, seed)
@@ -277,13 +277,13 @@ def _try_samples(
     kind: str, subject: QuerySubject, extraction: hb.Extraction, fresh: int, seed: int
 ) -> Iterator[Trial]:
     """The claims of a run by queries about samples: fidelity, the guarantee, and the figures of one rule."""
-    bound, rules, guarantee = subject.bound, extraction.explanation, extraction.guarantee
+    bound, rules, guarantee = subject.teacher, extraction.explanation, extraction.guarantee
     assert isinstance(rules, HornRules)
     propagate = GroupPropagation(bound.reader.vocabulary, bound.reader.groups)
     items = propagate(bound.feature_distribution.draw(fresh, _source(seed, FRESH_SAMPLES)))
     agreed = float((rules.decide_items(items) == bound.decide_items(items)).mean())
     yield Trial(f"{kind}: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
-    teacher = bound.teacher
+    teacher = bound.queries
     batch = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
     accepted = teacher(batch)
     wrong = float((rules.theory.satisfied_by(batch) != accepted).mean())

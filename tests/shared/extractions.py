@@ -3,10 +3,10 @@
 from functools import cache
 
 import numpy as np
+from difficult_teachers import Network
 
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
 from hornbook.queries import Random, Settings, extract
-from hornbook.testing import Network
 
 
 def rng(seed=0):

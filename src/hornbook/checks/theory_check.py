@@ -16,9 +16,9 @@ from hornbook.queries import (
     Exact,
     Groups,
     Guarantee,
-    ImposedViolations,
     Membership,
     Unknown,
+    Violations,
     smallest_violations,
 )
 from hornbook.schema import also_writes
@@ -124,7 +124,7 @@ def _verdict(
         witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
         return RuleCheck(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
     undecided = "" if proof is None else proof.reason
-    violated = ImposedViolations(alone, distribution, groups)
+    violated = Violations(alone, groups=groups, rest=distribution)
     hits, witnesses = 0, []
     for start in range(0, size, CHECK_CHUNK):
         batch = violated.draw(min(CHECK_CHUNK, size - start), rng)

@@ -101,7 +101,7 @@ def _compare(
             raise HornbookError(
                 "rules by queries are compared on interpretations, and not on rows: no --test"
             )
-        bound = run.restore_queries(trust_pickle=trust_pickle).bound
+        bound = run.restore_queries(trust_pickle=trust_pickle).teacher
         questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
         check = AnswerCheck.start(bound.decide_items, questions)
         return check, compare_rules_with_trees(run.extraction.explanation, bound, samples, seed, seconds)

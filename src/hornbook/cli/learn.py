@@ -212,7 +212,7 @@ def learn(
         about, black_box = _load(model, table, settings, trust_pickle, output)
     clock, subject = Stopwatch(), table.bind_queries(black_box, settings, words)
     # before the run begins, so that a model of which nothing can be proved is refused at once
-    prover = subject.bound.prover(proof_seconds) if proof else None
+    prover = subject.teacher.prover(proof_seconds) if proof else None
     limits = {"seconds": proof_seconds, "total": proof_total} if proof else None
     run = NewRun.start(table, subject, about, settings, output, force, proof=limits)
     run.begin()
@@ -268,7 +268,7 @@ def learn_about(
         emit_json({**run.to_object(extraction), **proofs})
     else:
         proof_lines = [] if certificates is None else _proof_lines(certificates)
-        requests = describe_requests(subject.bound.predictor)
+        requests = describe_requests(subject.predictor)
         details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests, f"stopped: {reason}"]
         emit("\n".join([*proof_lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)]))
     where = "" if folder is None else f"the result so far is in {folder}; "

@@ -90,18 +90,18 @@ def learn_levels(subject: Subject, margin: float = 0.0, max_cases: int = MAX_CAS
 
 def learn_judged_cases(subject: QuerySubject, max_cases: int = MAX_CASES) -> Extraction:
     """Learn the Horn envelope of a judge: every complete interpretation of its variables is asked about."""
-    bound = subject.bound
-    if bound.label is not None or bound.reader.vocabulary.has_duals:
+    teacher = subject.teacher
+    if teacher.label is not None or teacher.reader.vocabulary.has_duals:
         raise HornbookError("the envelope of a judge is about variables without duals, and has no target")
-    world = World(bound.reader.vocabulary, bound.reader.groups)
-    envelope = learn_envelope(bound.decide_items, world, max_cases)
-    extraction = _Measured(envelope, bound.reader).to_extraction("what it accepts", len(world))
-    columns = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in bound.reader.columns)
+    world = World(teacher.reader.vocabulary, teacher.reader.groups)
+    envelope = learn_envelope(teacher.decide_items, world, max_cases)
+    extraction = _Measured(envelope, teacher.reader).to_extraction(subject.target, len(world))
+    columns = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in teacher.reader.columns)
     return replace(
         extraction,
         columns=columns,
-        missing_values=bound.teacher.describe(),
-        provenance={"model": {"name": bound.predictor.name}, "settings": {"learner": "envelope"}},
+        missing_values=teacher.queries.describe(),
+        provenance={"model": {"name": teacher.predictor.name}, "settings": {"learner": "envelope"}},
     )
 
 

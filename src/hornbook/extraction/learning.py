@@ -90,7 +90,7 @@ def learn_theory(
     check_tolerances(settings.epsilon, settings.delta)
     limit = settings.budget.seconds
     reserve = clock.elapsed + MEASURING_SHARE * (limit or 0.0)
-    teacher = subject.bound.teacher
+    teacher = subject.teacher.queries
     result = extract(
         teacher,
         teacher.distribution,
@@ -116,9 +116,9 @@ def learn_theory(
 def describe_learning(subject: QuerySubject, settings: Settings) -> dict[str, Any]:
     """What a theory was made from, ready for JSON."""
     return {
-        "model": {"name": subject.bound.predictor.name},
+        "model": {"name": subject.predictor.name},
         "settings": {
-            "target": subject.bound.label,
+            "target": subject.teacher.label,
             "learner": settings.learner,
             "max_queries": settings.budget.equivalence_queries,
             "max_rules": settings.max_rules,
@@ -143,7 +143,7 @@ class TheoryMeasurement:
 
     def measure(self) -> Extraction:
         """The whole result: rules with their default, and how faithful they are."""
-        subject, bound, result, answers = self.subject, self.subject.bound, self.result, self.answers
+        subject, teacher, result, answers = self.subject, self.subject.teacher, self.result, self.answers
         chosen_by, fresh = (
             self._draw(FRESH_SAMPLES, generator(subject.seed, purpose))
             for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
@@ -151,22 +151,22 @@ class TheoryMeasurement:
         rules = HornRules(
             result.theory,
             result.background,
-            bound.reader,
-            bound.label,
-            classes=subject.class_names,
+            teacher.reader,
+            teacher.label,
+            classes=() if teacher.label is None else subject.classes,
             code_book=subject.words,
         )
         rng = generator(subject.seed, Purpose.EVALUATION_ORDER)
         unseen, unseen_labels = answers.label_rows(
-            bound.decide_rows, subject.held_out.reset_index(drop=True), "unseen rows", rng
+            teacher.decide_rows, subject.held_out.reset_index(drop=True), "unseen rows", rng
         )
-        if bound.label is not None:
+        if teacher.label is not None:
             chosen_by, labels = answers.label(
-                bound.decide_items, chosen_by, "samples that the default is chosen by"
+                teacher.decide_items, chosen_by, "samples that the default is chosen by"
             )
             rules = replace(rules, default=choose_default(rules, chosen_by, labels))
-        fresh, labels = answers.label(bound.decide_items, fresh, "samples")
-        used, used_labels = answers.label_rows(bound.decide_rows, bound.frame, "rows that were used", rng)
+        fresh, labels = answers.label(teacher.decide_items, fresh, "samples")
+        used, used_labels = answers.label_rows(teacher.decide_rows, teacher.frame, "rows that were used", rng)
         derived = rules.derive(fresh)
         fidelity = measure_fidelity(
             rules,
@@ -177,8 +177,8 @@ class TheoryMeasurement:
         )
         failure = answers.failure
         return Extraction(
-            target=bound.label or "what it accepts",
-            classes=subject.classes,
+            target=subject.target,
+            classes=teacher.classes,
             explanation=rules,
             fidelity=fidelity,
             guarantee=result.guarantee,
@@ -191,8 +191,8 @@ class TheoryMeasurement:
             differences=tuple(list_differences(rules, unseen, unseen_labels.astype(np.intp))),
             answers=result.membership_queries,
             stop_reason=result.stop_reason if failure is None else f"{MODEL_FAILED}: {failure}",
-            distribution=bound.feature_distribution.describe(),
-            missing_values=bound.teacher.describe(),
+            distribution=teacher.feature_distribution.describe(),
+            missing_values=teacher.queries.describe(),
             notes=(
                 *subject.describe_units(),
                 *self._list_notes(derived),
@@ -204,9 +204,9 @@ class TheoryMeasurement:
 
     def _draw(self, size: int, rng: np.random.Generator) -> Batch:
         """Samples of the features; a column known to be in one bin is known to be in no other."""
-        bound = self.subject.bound
-        items = bound.feature_distribution.draw(size, rng)
-        return GroupPropagation(items.vocabulary, bound.reader.groups)(items)
+        teacher = self.subject.teacher
+        items = teacher.feature_distribution.draw(size, rng)
+        return GroupPropagation(items.vocabulary, teacher.reader.groups)(items)
 
     def _measure_lines(
         self, rules: HornRules, derived: NDArray[np.int8], labels: Bools
@@ -225,21 +225,21 @@ class TheoryMeasurement:
 
     def _compare_with_target(self) -> Iterator[str]:
         """How often a judge, its rules and its target T differ, on twice the samples of a query."""
-        bound, settings, answers = self.subject.bound, self.settings, self.answers
+        teacher, settings, answers = self.subject.teacher, self.settings, self.answers
         late = answers.deadline is not None and answers.deadline.passed
-        if bound.theory is None or answers.failure is not None or late:
+        if teacher.theory is None or answers.failure is not None or late:
             return
-        size, width = 2 * FRESH_SAMPLES, len(bound.theory.vocabulary)
-        if bound.teacher.completions is None:  # one answer a question
+        size, width = 2 * FRESH_SAMPLES, len(teacher.theory.vocabulary)
+        if teacher.queries.completions is None:  # one answer a question
             size = max(size, 2 * sample_size(settings.size, width, settings.epsilon, settings.delta, 1))
         judges = {
-            "t": bound.theory.satisfied_by,
+            "t": teacher.theory.satisfied_by,
             "h": self.result.theory.satisfied_by,
-            "nn": bound.decide_items,
+            "nn": teacher.decide_items,
         }
         rng = generator(self.subject.seed, Purpose.RULE_JUDGEMENT)
-        shares = measure_disagreement(judges, bound.teacher.distribution, size, rng).shares
-        rows = len(bound.theory) - len(bound.theory.vocabulary.pairs)
+        shares = measure_disagreement(judges, teacher.queries.distribution, size, rng).shares
+        rows = len(teacher.theory) - len(teacher.theory.vocabulary.pairs)
         yield (
             f"T is {rows} rules of rows and the disjointness of duals. Of {size:,} fresh "
             f"interpretations, half of which violate T, rules and T differ on {shares['t_h']} (t_h), "
@@ -248,8 +248,8 @@ class TheoryMeasurement:
 
     def _list_notes(self, derived: NDArray[np.int8]) -> Iterator[str]:
         """What else a reader should know about rules from queries."""
-        bound, result = self.subject.bound, self.result
-        if bound.label is not None and len(derived):
+        teacher, result = self.subject.teacher, self.result
+        if teacher.label is not None and len(derived):
             left = Share.where(derived == UNDETERMINED)
             yield f"The rules leave {left} of the samples undetermined, and the default decides them."
         asked = [each.entailed_by_model for each in result.statistics]
@@ -264,7 +264,7 @@ class TheoryMeasurement:
         if result.coherence is not None:
             rate = result.coherence.rate
             yield f"The model contradicts itself about unknown values on {rate} of the samples."
-        if bound.reads_columns:
+        if teacher.reads_columns:
             yield "The model reads columns: each bin is asked about by several values observed in it."
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,14 +27,35 @@ from hornbook.tables import (
 )
 
 
+class RowTeacher(Protocol):
+    """A model of classes that answers about rows of a table."""
+
+    @property
+    def predictor(self) -> Predictor:
+        """The model as one batch function."""
+        ...
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """What the model calls its classes."""
+        ...
+
+    def labels(self, rows: pd.DataFrame, /) -> NDArray[np.intp]:
+        """The number of the model's class for each row."""
+        ...
+
+
+TeacherT = TypeVar("TeacherT", bound=RowTeacher)
+
+
 @dataclass(frozen=True, eq=False)
-class Subject:
-    """A classifier bound to the rows of a table, with the user's words.
+class Binding(Generic[TeacherT]):
+    """A model bound to the rows of a table, with the user's words.
 
     Parameters
     ----------
     teacher
-        The classifier, bound to the rows that answers are made from.
+        The model, bound to the rows that answers are made from.
     frame
         All rows of the table.
     kept_back
@@ -42,7 +63,7 @@ class Subject:
     words
         The user's words for columns, values and classes.
     target
-        What the classifier predicts.
+        What the model predicts.
     seed
         Makes answers repeatable.
     groups
@@ -52,7 +73,7 @@ class Subject:
 
     """
 
-    teacher: ClassifierTeacher
+    teacher: TeacherT
     frame: pd.DataFrame
     kept_back: NDArray[np.intp]
     words: CodeBook
@@ -60,6 +81,49 @@ class Subject:
     seed: int = 0
     groups: ArrayLike | None = None
     test_rows: pd.DataFrame | None = None
+
+    @property
+    def predictor(self) -> Predictor:
+        """The model as one batch function for all its classes."""
+        return self.teacher.predictor
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """The model's classes in words."""
+        return self.words.name_classes(self.target, self.teacher.classes)
+
+    def measure_accuracy(self, labels: ArrayLike) -> Share:
+        """The share of the labelled rows to which the model gives their label."""
+        return measure_accuracy(self._label_rows, self.teacher.classes, labels, self.words)
+
+    def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
+        """Say how often the model agrees with the labels, and warn where one class alone does better."""
+        return note_accuracy(self._label_rows, self.teacher.classes, labels, self.words, name)
+
+    @cached_property
+    def _label_rows(self) -> NDArray[np.intp]:
+        return self.teacher.labels(self.frame)
+
+    @property
+    def held_out(self) -> pd.DataFrame:
+        """The rows for measuring: those that were held out, or the user's test rows."""
+        return self.frame.iloc[self.kept_back] if self.test_rows is None else self.test_rows
+
+    @property
+    def held_out_units(self) -> NDArray[np.intp]:
+        """For each row for measuring the number of its group, or of the rows that equal it."""
+        if self.test_rows is not None:
+            return number_units(self.test_rows)
+        return number_units(self.frame, self.groups)[self.kept_back]
+
+    def describe_units(self) -> Iterator[str]:
+        """Say how rows that belong together were held out, if any were."""
+        return note_units(self.frame, self.kept_back, self.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class Subject(Binding[ClassifierTeacher]):
+    """A classifier bound to the rows of a table, with the user's words."""
 
     @classmethod
     def bind(
@@ -127,24 +191,6 @@ class Subject:
         teacher = self.teacher.bind_rows(self.frame.iloc[used], self.seed)
         return replace(self, teacher=teacher, kept_back=kept_back, test_rows=None)
 
-    @property
-    def predictor(self) -> Predictor:
-        """The model as one batch function for all its classes."""
-        return self.teacher.predictor
-
-    @cached_property
-    def classes(self) -> tuple[str, ...]:
-        """The model's classes in words."""
-        return self.words.name_classes(self.target, self.teacher.classes)
-
-    def measure_accuracy(self, labels: ArrayLike) -> Share:
-        """The share of the labelled rows to which the model gives their label."""
-        return measure_accuracy(self._label_rows, self.teacher.classes, labels, self.words)
-
-    def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
-        """Say how often the model agrees with the labels, and warn where one class alone does better."""
-        return note_accuracy(self._label_rows, self.teacher.classes, labels, self.words, name)
-
     def note_size(self) -> Iterator[str]:
         """Say of a table that is too small to say anything about other rows that it is."""
         if (rows := len(self.frame)) < TELLING_ROWS:
@@ -159,23 +205,3 @@ class Subject:
         reads_any = predictor.takes_any_form and predictor.inputs is None
         if not reads_any and not predictor.limits_time and predictor.list_columns(columns) is None:
             yield f"{name} names no columns; it is given the table's in their order: {list_values(columns)}"
-
-    @cached_property
-    def _label_rows(self) -> NDArray[np.intp]:
-        return self.teacher.labels(self.frame)
-
-    @property
-    def held_out(self) -> pd.DataFrame:
-        """The rows for measuring: those that were held out, or the user's test rows."""
-        return self.frame.iloc[self.kept_back] if self.test_rows is None else self.test_rows
-
-    @property
-    def held_out_units(self) -> NDArray[np.intp]:
-        """For each row for measuring the number of its group, or of the rows that equal it."""
-        if self.test_rows is not None:
-            return number_units(self.test_rows)
-        return number_units(self.frame, self.groups)[self.kept_back]
-
-    def describe_units(self) -> Iterator[str]:
-        """Say how rows that belong together were held out, if any were."""
-        return note_units(self.frame, self.kept_back, self.groups)

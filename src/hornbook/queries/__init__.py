@@ -3,58 +3,49 @@
 from typing import TYPE_CHECKING
 
 from hornbook.lazy import load_lazily
+from hornbook.queries.conclusion import Conclusion
+from hornbook.queries.distributions import DEFAULT_MISSING, Distribution, Labelled, Random, Rows
 from hornbook.queries.horn1 import horn1
-from hornbook.queries.lrn_star import lrn_star
+from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
+from hornbook.queries.lrn_star import Closed, by_groups, lrn_star, meet_query, shrink_by_halves
+from hornbook.queries.membership import Cached, Classifier, Counted, GroupPropagation, Judge
+from hornbook.queries.mixture import Mixture, measure_disagreement
+from hornbook.queries.oracles import NegativeSampling, PerfectTeacher, Sampling
+from hornbook.queries.protocol import (
+    Budget,
+    Counterexample,
+    Estimated,
+    Exact,
+    Guarantee,
+    Membership,
+    Pac,
+    Proved,
+    Step,
+    Unknown,
+    UnknownKind,
+    interpretation,
+    rejected,
+    run_together,
+)
+from hornbook.queries.result import (
+    Learner,
+    QueryResult,
+    RuleStatistics,
+    Settings,
+    measure_coherence,
+    measure_rules,
+)
+from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
+from hornbook.queries.table_theory import target_questions, target_theory
+from hornbook.queries.trace import Trace
+from hornbook.queries.violations import Violations, smallest_violations
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser, binarise_table
-    from hornbook.queries.conclusion import Conclusion
-    from hornbook.queries.distributions import (
-        DEFAULT_MISSING,
-        Distribution,
-        Labelled,
-        Random,
-        Rows,
-        check_share,
-    )
     from hornbook.queries.envelope import Envelope, LevelWorld, World, find_envelope, learn_envelope
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
-    from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
-    from hornbook.queries.lrn_star import Closed, Shrink, by_groups, meet_query, shrink_by_halves
-    from hornbook.queries.membership import Cached, Classifier, Counted, GroupPropagation, Judge
-    from hornbook.queries.mixture import Mixture, measure_disagreement
     from hornbook.queries.network import MLP, Net, Training
-    from hornbook.queries.oracles import NegativeSampling, PerfectTeacher, Sampling
-    from hornbook.queries.protocol import (
-        Budget,
-        Counterexample,
-        Equivalence,
-        Estimated,
-        Exact,
-        Guarantee,
-        Membership,
-        Pac,
-        Proved,
-        Step,
-        Unknown,
-        UnknownKind,
-        interpretation,
-        rejected,
-        run_together,
-    )
-    from hornbook.queries.result import (
-        Learner,
-        QueryResult,
-        RuleStatistics,
-        Settings,
-        measure_coherence,
-        measure_rules,
-    )
-    from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
-    from hornbook.queries.subject import QuerySubject
-    from hornbook.queries.table_theory import target_questions, target_theory
-    from hornbook.queries.teacher import BoundModel, judge_of_table
-    from hornbook.queries.trace import Trace
+    from hornbook.queries.teacher import QuerySubject, VariableTeacher, judge_of_table
     from hornbook.queries.training import (
         Examples,
         TrainedClassifier,
@@ -64,7 +55,6 @@ if TYPE_CHECKING:
         train,
         train_classifier,
     )
-    from hornbook.queries.violations import ImposedViolations, Violations, smallest_violations
 
 __all__ = [
     "DEFAULT_MISSING",
@@ -73,7 +63,6 @@ __all__ = [
     "MODEL_FAILED",
     "UNDETERMINED",
     "Binariser",
-    "BoundModel",
     "Budget",
     "Cached",
     "Classifier",
@@ -83,7 +72,6 @@ __all__ = [
     "Counterexample",
     "Distribution",
     "Envelope",
-    "Equivalence",
     "Estimated",
     "Exact",
     "Examples",
@@ -91,7 +79,6 @@ __all__ = [
     "Groups",
     "Guarantee",
     "HornRules",
-    "ImposedViolations",
     "Judge",
     "Labelled",
     "Learner",
@@ -111,13 +98,13 @@ __all__ = [
     "RuleStatistics",
     "Sampling",
     "Settings",
-    "Shrink",
     "Step",
     "Trace",
     "TrainedClassifier",
     "Training",
     "Unknown",
     "UnknownKind",
+    "VariableTeacher",
     "Violations",
     "World",
     "accuracy_by_kind",
@@ -125,7 +112,6 @@ __all__ = [
     "binarise_table",
     "by_groups",
     "check_groups",
-    "check_share",
     "exclusivity_rules",
     "extract",
     "find_envelope",
@@ -153,46 +139,10 @@ __getattr__ = load_lazily(
     "hornbook.queries",
     {
         "binarise": ["Binariser", "binarise_table"],
-        "conclusion": ["Conclusion"],
-        "distributions": ["DEFAULT_MISSING", "Distribution", "Labelled", "Random", "Rows", "check_share"],
         "envelope": ["Envelope", "LevelWorld", "World", "find_envelope", "learn_envelope"],
         "horn_rules": ["HornRules", "UNDETERMINED"],
-        "literals": ["Groups", "Literals", "check_groups", "exclusivity_rules"],
-        "lrn_star": ["Closed", "Shrink", "by_groups", "meet_query", "shrink_by_halves"],
-        "membership": ["Cached", "Classifier", "Counted", "GroupPropagation", "Judge"],
-        "mixture": ["Mixture", "measure_disagreement"],
         "network": ["MLP", "Net", "Training"],
-        "oracles": ["NegativeSampling", "PerfectTeacher", "Sampling"],
-        "protocol": [
-            "Budget",
-            "Counterexample",
-            "Equivalence",
-            "Estimated",
-            "Exact",
-            "Guarantee",
-            "Membership",
-            "Pac",
-            "Proved",
-            "Step",
-            "Unknown",
-            "UnknownKind",
-            "interpretation",
-            "rejected",
-            "run_together",
-        ],
-        "result": [
-            "Learner",
-            "QueryResult",
-            "RuleStatistics",
-            "Settings",
-            "measure_coherence",
-            "measure_rules",
-        ],
-        "run": ["INTERRUPTED", "MODEL_FAILED", "extract"],
-        "subject": ["QuerySubject"],
-        "table_theory": ["target_questions", "target_theory"],
-        "teacher": ["BoundModel", "judge_of_table"],
-        "trace": ["Trace"],
+        "teacher": ["QuerySubject", "VariableTeacher", "judge_of_table"],
         "training": [
             "Examples",
             "TrainedClassifier",
@@ -202,6 +152,6 @@ __getattr__ = load_lazily(
             "train",
             "train_classifier",
         ],
-        "violations": ["ImposedViolations", "Violations", "smallest_violations"],
     },
 )
+"""What needs pandas, scikit-learn, PyTorch or the provers."""

@@ -15,14 +15,8 @@ from numpy.typing import NDArray
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary, Words, bits, chaining
 from hornbook.queries.literals import Groups
 
-MAX_TERMS_REMEMBERED = 512
-"""Number of terms of which a label remembers the items that meet them: the rules', and those tried last."""
-
 MAX_SHORT_SUM = 1 << 10
 """Number of words from which on the number of their bits may need more than 16 bits."""
-
-MAX_PACKED_ITEMS = 1 << 11
-"""Number of open items up to which they are packed, so that few words are left to look at."""
 
 
 class LabelledItems:
@@ -39,7 +33,6 @@ class LabelledItems:
         self.open: Words = np.zeros(0, np.uint64)
         self.batch = Batch(vocabulary, self.rows[:width], self.rows[width:], 0)
         self._next = 0  # the place of the next item
-        self._met: dict[bytes, Words] = {}
 
     def make_room(self, size: int) -> None:
         """Grow by as many items as are to be written, up to the limit."""
@@ -56,7 +49,6 @@ class LabelledItems:
 
         When all places are taken, the oldest items are overwritten.
         """
-        self._met.clear()
         until_end = self.limit - self._next
         if len(true) > until_end:
             self.write(true[:until_end], false[:until_end])
@@ -73,25 +65,18 @@ class LabelledItems:
         self.open = bits.pack_rows(~done[None, :])[0]
 
     def meeting(self, term: NDArray[np.intp]) -> Words:
-        """The items that meet a term, shape (words,); nobody changes this array."""
-        key = term.tobytes()
-        if key not in self._met:
-            if len(self._met) >= MAX_TERMS_REMEMBERED:
-                self._met.clear()
-            self._met[key] = self._find_meeting(term)
-        return self._met[key]
+        """The items that meet a term, shape (words,)."""
+        if len(term):
+            common: Words = np.bitwise_and.reduce(self.rows[term], axis=0)
+            return common
+        every: Words = ~np.zeros_like(self.rows[0])
+        bits.clear_spare(every, len(self.batch))
+        return every
 
     def open_items(self, fixed: NDArray[np.intp]) -> OpenItems:
         """The open items that have the fixed literals."""
         rows = self.rows[: len(self.batch.vocabulary)]
-        return OpenItems(rows, self.items, self.meeting(fixed) & self.open).pack()
-
-    def _find_meeting(self, term: NDArray[np.intp]) -> Words:
-        if len(term):
-            return intersect_rows(self.rows, term)
-        every: Words = ~np.zeros_like(self.rows[0])
-        bits.clear_spare(every, len(self.batch))
-        return every
+        return OpenItems(rows, self.items, self.meeting(fixed) & self.open)
 
 
 def _enlarge(words: Words, *shape: int) -> Words:
@@ -119,11 +104,11 @@ class OpenItems:
 
     def counts(self, variables: NDArray[np.intp]) -> NDArray[np.int64]:
         """The number of items with each of the variables, shape (variables,)."""
-        return count_in_rows(self.rows, variables, self.mask)
+        return count_bits(self.rows[variables] & self.mask)
 
     def counts_without(self, variables: NDArray[np.intp]) -> NDArray[np.int64]:
         """The number of items with all variables but one, for each of them, and then with all."""
-        return count_all_but_one(self.rows, variables, self.mask)
+        return count_bits(all_but_one(self.rows[variables], self.mask))
 
     def neighbours(self, variables: NDArray[np.intp]) -> NDArray[np.int64]:
         """Counts of items that lack at most one of the variables, shape (variables + 1, n + 1).
@@ -131,70 +116,23 @@ class OpenItems:
         Row j counts the items that lack only the j-th variable, the last row those that have all:
         column v those with variable v of the vocabulary, the last column all of them.
         """
-        near = find_lacking_at_most(self.rows, variables, self.mask, 1)
-        return count_neighbours(self.rows, self.items, variables, near)
+        near = find_lacking_at_most_one(self.rows, variables, self.mask)
+        octets = self.items.take(positions(near), axis=0).view(np.uint8)
+        values = np.unpackbits(octets, axis=1, count=len(self.rows), bitorder="little")  # (items, n)
+        lacks = np.pad(values[:, variables], ((0, 0), (0, 1))).argmin(axis=1)
+        values = values[np.argsort(lacks, kind="stable")]
+        ends = np.bincount(lacks, minlength=len(variables) + 1).cumsum()
+        table = np.empty((len(ends), len(self.rows) + 1), np.int64)
+        for row, start, end in zip(table, (0, *ends[:-1]), ends, strict=True):
+            row[:-1], row[-1] = values[start:end].sum(axis=0, dtype=np.int32), end - start
+        return table
 
     def having(self, variables: NDArray[np.intp]) -> OpenItems:
         """The items that have all of the variables."""
-        return self._choose(self.mask & intersect_rows(self.rows, variables)) if len(variables) else self
-
-    def lacking_at_most(self, most: int, variables: NDArray[np.intp]) -> OpenItems:
-        """The items that lack at most `most` of the variables."""
-        return self._choose(find_lacking_at_most(self.rows, variables, self.mask, most))
-
-    def _choose(self, mask: Words) -> OpenItems:
-        return OpenItems(self.rows, self.items, mask).pack()
-
-    def pack(self) -> OpenItems:
-        """The same items side by side, if they are few of many."""
-        if len(self.items) <= MAX_PACKED_ITEMS or self.size > MAX_PACKED_ITEMS:
+        if not len(variables):
             return self
-        items = take_items(self.items, self.mask)
-        every = bits.pack_rows(np.ones((1, len(items)), np.bool_))[0]
-        return OpenItems(bits.from_items(items, len(self.rows)), items, every)
-
-
-def intersect_rows(rows: Words, chosen: NDArray[np.intp]) -> Words:
-    """The AND of the chosen rows, of which there is at least one, shape (words,)."""
-    common: Words = np.bitwise_and.reduce(rows[chosen], axis=0)
-    return common
-
-
-def count_in_rows(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDArray[np.int64]:
-    """The number of items of a mask in each of the chosen rows, shape (chosen,)."""
-    words = rows[chosen]
-    words &= mask
-    return count_bits(words)
-
-
-def count_all_but_one(rows: Words, chosen: NDArray[np.intp], mask: Words) -> NDArray[np.int64]:
-    """The number of items of a mask in all chosen rows but one, for each of them, and then in all."""
-    return count_bits(all_but_one(rows[chosen], mask))
-
-
-def count_neighbours(rows: Words, items: Words, chosen: NDArray[np.intp], near: Words) -> NDArray[np.int64]:
-    """Counts of items that lack at most one of the chosen rows; see `OpenItems.neighbours`."""
-    octets = take_items(items, near).view(np.uint8)
-    values = np.unpackbits(octets, axis=1, count=len(rows), bitorder="little")  # (items, n)
-    lacks = np.pad(values[:, chosen], ((0, 0), (0, 1))).argmin(axis=1)
-    values = values[np.argsort(lacks, kind="stable")]
-    ends = np.bincount(lacks, minlength=len(chosen) + 1).cumsum()
-    table = np.empty((len(ends), len(rows) + 1), np.int64)
-    for row, start, end in zip(table, (0, *ends[:-1]), ends, strict=True):
-        row[:-1], row[-1] = values[start:end].sum(axis=0, dtype=np.int32), end - start
-    return table
-
-
-def take_items(items: Words, mask: Words) -> Words:
-    """The items at the set bits of a mask, in order, shape (set bits, words of an item)."""
-    return items.take(positions(mask), axis=0)
-
-
-def find_lacking_at_most(rows: Words, chosen: NDArray[np.intp], mask: Words, most: int) -> Words:
-    """The items of a mask that are in all of the chosen rows but at most `most`, shape (words,)."""
-    if most == 1:
-        return find_lacking_at_most_one(rows, chosen, mask)
-    return mask & find_at_least(rows[chosen], len(chosen) - most)
+        mask = self.mask & np.bitwise_and.reduce(self.rows[variables], axis=0)
+        return OpenItems(self.rows, self.items, mask)
 
 
 def find_lacking_at_most_one(rows: Words, chosen: NDArray[np.intp], start: Words) -> Words:
@@ -212,41 +150,6 @@ def all_but_one(rows: Words, start: Words) -> Words:
     without: Words = np.bitwise_and.accumulate(np.concatenate([start[None], rows]), axis=0)
     without[:-2] &= np.bitwise_and.accumulate(rows[:0:-1], axis=0)[::-1]
     return without
-
-
-def find_at_least(rows: Words, least: int) -> Words:
-    """The items that are in at least `least` of the rows, shape (words,)."""
-    more = np.zeros(rows.shape[1], np.uint64)
-    same = ~more
-    if least <= 0:
-        return same
-    digits = add_rows(rows)
-    for place in reversed(range(max(len(digits), least.bit_length()))):
-        digit = digits[place] if place < len(digits) else same & 0
-        if least >> place & 1:
-            same &= digit
-        else:
-            more |= same & digit
-            same &= ~digit
-    return more | same
-
-
-def add_rows(rows: Words) -> list[Words]:
-    """The number of rows that each item is in: its binary digits as rows, the lowest first."""
-    digits = []
-    while len(rows):
-        carries = [rows[:0]]
-        while len(rows) > 1:
-            if len(rows) == 2:
-                rows = np.concatenate([rows, np.zeros_like(rows[:1])])
-            third = len(rows) // 3
-            one, two, three = rows[:third], rows[third : 2 * third], rows[2 * third : 3 * third]
-            either = one ^ two
-            carries.append((one & two) | (either & three))
-            rows = np.concatenate([either ^ three, rows[3 * third :]])
-        digits.append(rows[0])
-        rows = np.concatenate(carries)
-    return digits
 
 
 def count_bits(words: Words) -> NDArray[np.int64]:

@@ -1,31 +1,64 @@
-"""Teachers by queries: a model that answers about partial interpretations, bound to a table's variables."""
+"""Models as teachers of queries about partial interpretations, bound to the variables of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike, NDArray
 
+from hornbook.code_book import CodeBook, CodeBookSource, read_code_book
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Bottom, HornTheory, Vocabulary
-from hornbook.models import ClassifierTeacher, Floats, Predictor, bind_classifier
+from hornbook.models import (
+    ClassifierTeacher,
+    Floats,
+    Predictor,
+    bind_classifier,
+    predict_two_classes,
+)
+from hornbook.models.subject import Binding
 from hornbook.proof import PROOF_SECONDS, Prover
 from hornbook.queries.completions import Completions, LabelOracle
-from hornbook.queries.distributions import Distribution, Labelled, Rows
+from hornbook.queries.distributions import Distribution, Labelled, Random, Rows
 from hornbook.queries.literals import Groups, exclusivity_rules
 from hornbook.queries.membership import Classifier, GroupPropagation, Judge
-from hornbook.queries.reader import Reader, reads_columns, wrap_column_model
+from hornbook.queries.reader import (
+    Reader,
+    fit_binariser,
+    is_binary,
+    reads_columns,
+    to_frame,
+    wrap_column_model,
+)
+from hornbook.queries.table_theory import target_questions, target_theory
 from hornbook.randomness import Purpose, generator
-from hornbook.tables import Table
+from hornbook.tables import (
+    Kind,
+    Table,
+    as_frame,
+    infer_kind,
+    name_columns,
+    refuse_unusable,
+    remember_form,
+    split_rows,
+)
+
+if TYPE_CHECKING:
+    from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import
 
 MISSING_SHARE, EXCHANGED_SHARE = 0.1, 0.05
 """How rows are perturbed: the shares of values made unknown and of values exchanged."""
 
 COMPLETIONS = 32
 """Number of completions of an interpretation."""
+
+RANDOM_ROWS = 1000
+"""Rows that are drawn for a judge of which only the variables are given."""
 
 
 @dataclass(frozen=True)
@@ -186,8 +219,8 @@ def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class BoundModel:
-    """A model bound to a table, asked about the variables that the table's columns are or become.
+class VariableTeacher:
+    """A model of two classes, or a judge, that is asked about the variables of the rows of a table.
 
     Parameters
     ----------
@@ -201,6 +234,8 @@ class BoundModel:
         The name of the label that a classifier decides; None for a judge of whole interpretations.
     seed
         Decides completions and the values that bins are represented by.
+    classes
+        What a classifier calls its classes.
     distribution
         Where the interpretations of a judge come from, if not from the table.
     theory
@@ -213,6 +248,7 @@ class BoundModel:
     frame: pd.DataFrame
     label: str | None
     seed: int = 0
+    classes: tuple[Any, ...] = (False, True)
     distribution: Distribution | None = None
     theory: HornTheory | None = None
 
@@ -246,8 +282,8 @@ class BoundModel:
         return self.reader.batch(self.frame)
 
     @cached_property
-    def teacher(self) -> QueryTeacher:
-        """The model as a teacher about variables and label."""
+    def queries(self) -> QueryTeacher:
+        """The model as a teacher that answers membership queries, about variables and label."""
         groups = self.reader.groups
         if self.label is None:
             return judge_teacher(
@@ -272,7 +308,7 @@ class BoundModel:
     def feature_distribution(self) -> Distribution:
         """Where interpretations of the features come from: the rows, with some values changed."""
         if self.label is None:
-            return self.teacher.distribution
+            return self.queries.distribution
         return perturbed_rows(self.rows, self.reader.groups)
 
     def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
@@ -282,11 +318,11 @@ class BoundModel:
                 f"{self.predictor.name} reads the columns of the table, and these proofs are about models "
                 "that read its variables; hornbook extract --proof proves rules about columns"
             )
-        return self.teacher.prover(seconds)
+        return self.queries.prover(seconds)
 
     def decide_items(self, items: Batch) -> Bools:
         """Whether the model accepts interpretations, or decides for its label."""
-        return self.teacher(items) if self.label is None else self.label_oracle(items)
+        return self.queries(items) if self.label is None else self.label_oracle(items)
 
     def decide_rows(self, frame: pd.DataFrame) -> Bools:
         """The model's own decision about rows as they are; by completions where it cannot read them."""
@@ -297,6 +333,10 @@ class BoundModel:
             return self.decide_items(items)
         return self.predictor.decide(items) if self.label is None else self.label_oracle.model_labels(items)
 
+    def labels(self, rows: pd.DataFrame) -> NDArray[np.intp]:
+        """The number of the model's class for each row: 1 where it accepts, or decides for its label."""
+        return self.decide_rows(rows).astype(np.intp)
+
     @cached_property
     def _classifier(self) -> ClassifierTeacher:
         return bind_classifier(self.predictor, self.frame, self.seed)
@@ -304,6 +344,108 @@ class BoundModel:
     @cached_property
     def _takes_missing(self) -> bool:
         return self._classifier.donors is None
+
+
+@dataclass(frozen=True, eq=False)
+class QuerySubject(Binding[VariableTeacher]):
+    """A model bound to the variables of a table, with the user's words; no rows of a judge are held out."""
+
+    @classmethod
+    def bind(
+        cls,
+        model: Any,
+        X: Any,
+        *,
+        target: str | None = None,
+        binariser: Binariser | None = None,
+        kinds: dict[str, Kind] | None = None,
+        code_book: CodeBookSource = None,
+        groups: ArrayLike | None = None,
+        target_label: str | None = None,
+        seed: int = 0,
+    ) -> QuerySubject:
+        """Bind a model to the variables that the columns of a table are, or are made into.
+
+        Parameters
+        ----------
+        model
+            A judge that accepts or rejects whole interpretations, or a classifier of two classes.
+        X
+            Rows like those that the model will see, missing values as NaN: columns of 1, 0 and NaN are
+            variables. Or the vocabulary of a judge: then rows are drawn at random.
+        target
+            What a classifier predicts: the label of the rules. None for a judge.
+        binariser
+            The fitted binariser that made the columns, or that makes variables of them.
+        kinds
+            The kinds of columns that variables are made of, 0/1 columns too; told by their values by default.
+        code_book
+            The user's words: a TOML file, a mapping of its shape, or a `CodeBook`.
+        groups
+            The group of each row: its rows are all held out, or none.
+        target_label
+            The class of a judge's rows, if its target T is a rule a row, as in the paper: then half of the
+            questions violate one of them, the rest is random, and values of a column exclude each other no
+            more than in the paper.
+        seed
+            Decides which rows are held out, and makes answers repeatable.
+
+        """
+        frame = _read_variables(X, seed)
+        words = read_code_book(code_book, frame)
+        used, kept_back = split_rows(frame, seed, target is not None, groups)
+        are_variables = binariser is None and kinds is None and is_binary(frame)
+        asks_columns = target is not None and binariser is None and not are_variables
+        predictor, classes = predict_two_classes(model, frame, asks_columns)
+        duals = target is not None
+        if are_variables:
+            reader = Reader.of_variables(frame.iloc[used], duals)
+        else:
+            if binariser is None:
+                told = kinds or _infer_kinds(frame, words)
+                binariser = fit_binariser(predictor, frame.iloc[used], told)
+            reader = Reader.of(frame, binariser, duals)
+        drawn: Distribution | None = Random(X) if isinstance(X, Vocabulary) else None
+        theory = None
+        if target_label is not None:
+            reader = replace(reader, groups=())
+            theory = target_theory(reader.batch(frame), reader.find_variable(target_label), "drop")
+            drawn = target_questions(theory)
+        teacher = VariableTeacher(
+            predictor,
+            reader,
+            frame.iloc[used],
+            target,
+            seed,
+            classes if duals else (False, True),
+            drawn,
+            theory,
+        )
+        return cls(teacher, frame, kept_back, words, target or "what it accepts", seed, groups)
+
+
+def _read_variables(X: Any, seed: int) -> pd.DataFrame:
+    """Rows as a frame; columns without names are x0, x1, …, and not_x0, … if one half mirrors the other."""
+    if isinstance(X, Vocabulary):
+        drawn = Random(X, 0.0).draw(RANDOM_ROWS, generator(seed, Purpose.SAMPLED_ROWS))
+        X = pd.DataFrame(drawn.to_array(), columns=list(X.names))
+    frame = as_frame(X)
+    if frame is None:
+        frame = pd.DataFrame(np.asarray(X)).infer_objects()
+    refuse_unusable(frame)
+    named = all(isinstance(name, str) for name in frame.columns)
+    columns = name_columns(frame) if named else list(to_frame(frame.to_numpy()).columns)
+    frame = frame.set_axis(columns, axis=1)
+    remember_form(frame, X)
+    return frame
+
+
+def _infer_kinds(frame: pd.DataFrame, words: CodeBook) -> dict[str, Kind]:
+    """The kinds of columns, by their values; those with levels are categories."""
+    return {
+        str(column): "categorical" if words.words(str(column)).are_categories else infer_kind(values)
+        for column, values in frame.items()
+    }
 
 
 def judge_of_table(table: Table, predictor: Predictor, rules: HornTheory, *, seed: int = 0) -> QueryTeacher:

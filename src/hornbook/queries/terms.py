@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.logic import BOTTOM, Bools, Bottom, Head, Rule, Vocabulary, Words, bits
-from hornbook.queries.pool import LabelledItems, OpenItems, Pool, count_bits, count_in_rows
+from hornbook.queries.pool import LabelledItems, OpenItems, Pool, count_bits
 from hornbook.queries.protocol import run_together
 
 ResultT = TypeVar("ResultT")
@@ -50,9 +50,6 @@ LITERAL_COST = 0.02
 
 LITERALS_PER_EXTRA = 5
 """A term of k literals grows by 1 + k // LITERALS_PER_EXTRA literals at once."""
-
-DROPS_AT_ONCE = 6
-"""Number of literals that a term loses before the items near it are looked up again."""
 
 
 @dataclass(frozen=True)
@@ -143,12 +140,9 @@ class TermSearch:
 
     def shrink(self, term: Term, fixed: Term) -> QuerySearch[Term]:
         """Drop literals, best first, while the rule does not get worse."""
-        drops = 0
+        near = self._open_items(fixed)
         while len(droppable := find_free(term, fixed)):
             free = term[droppable]
-            if drops % DROPS_AT_ONCE == 0:
-                # what lacks one literal of the term in the end lacks few now
-                near = [side.lacking_at_most(DROPS_AT_ONCE, free) for side in self._open_items(fixed)]
             gains, harms = (side.counts_without(free) for side in near)
             *_, now = worths = self.worth(gains, harms)
             valid = (self.is_precise(gains, harms) & (worths >= now))[:-1]
@@ -158,7 +152,6 @@ class TermSearch:
             if not valid.any():
                 return term
             term = exchange_literal(term, int(droppable[np.argmax(np.where(valid, worths[:-1], -np.inf))]))
-            drops += 1
         return term
 
     def refine(self, term: Term, fixed: Term) -> Term:
@@ -355,7 +348,7 @@ class TermCoverage:
                 continue
             offers = worth(
                 *(
-                    count_in_rows(words, np.arange(len(words)), ~_in_any_row(words[chosen]))
+                    count_bits(words & ~_in_any_row(words[chosen]))
                     for words in (relevant.rejected, relevant.accepted)
                 )
             )

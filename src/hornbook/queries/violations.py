@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
@@ -26,121 +25,64 @@ from hornbook.queries.protocol import interpretation
 
 @dataclass(frozen=True)
 class Violations(BitSliced):
-    """A random rule violated: its body true, its head false, the rest random.
+    """A random rule violated: its body true, its head false, the rest from another distribution.
 
     A true variable makes its dual false and a false one makes it true. Rules that cannot be
     violated in that way, such as the disjointness of a pair, are passed over.
 
-    Examples
-    --------
-    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
-    >>> theory = HornTheory.parse("sunny & happy -> jogging", vocabulary)
-    >>> print(Violations(theory, missing=0.5))
-    violations of one of 1 rules, the rest random, unknown with probability 50 %
-    >>> Violations(theory).draw(1, np.random.default_rng(0)).to_array()
-    array([[1., 1., 0., 0., 0., 1.]])
-
-    """
-
-    theory: HornTheory = field(repr=False)
-    missing: float = DEFAULT_MISSING
-    groups: Groups = ()
-    kind: ClassVar[str] = "violation"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", self.rest.groups)
-        _refuse_none(self.rules, self.theory)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The vocabulary of the theory."""
-        return self.theory.vocabulary
-
-    @cached_property
-    def rest(self) -> Random:
-        """The distribution of the values that the rule does not fix."""
-        return Random(self.vocabulary, self.missing, self.groups)
-
-    @property
-    def literals(self) -> Literals:
-        """The variables that are drawn, and their duals."""
-        return self.rest.literals
-
-    @cached_property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules that can be violated consistently with pairs and groups."""
-        return find_violable(self.theory, self.groups)
-
-    @cached_property
-    def table(self) -> Words:
-        """The literals of each rule's violation, shape (rules, words)."""
-        return tabulate_violations(self.rules, self.literals, self.vocabulary)
-
-    def draw_literals(self, count: int, rng: np.random.Generator) -> Words:
-        """The literals that each item must have, shape (literals, count)."""
-        return bits.gather_rows((self.table, draw_numbers(len(self.rules), count, rng)))
-
-    def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
-        """The true and the false rows of the drawn variables."""
-        rows = self.rest.draw_words(count, rng)
-        return impose_literals(rows, self.draw_literals(count, rng), self.literals, self.groups)
-
-    def describe(self) -> str:
-        """The distribution in words."""
-        return f"violations of one of {len(self.rules)} rules, {self.describe_rest()}"
-
-    def describe_rest(self) -> str:
-        """The values that the rule does not fix, in words."""
-        grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
-        return f"the rest random, unknown with probability {percent(self.missing)}{grouped}"
-
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {**self.rest.settings(), "kind": self.kind, "rules": len(self.rules)}
-
-
-@dataclass(frozen=True)
-class ImposedViolations(BitSliced):
-    """Items of a distribution in which a random rule is made violated: body true, head false.
-
     Parameters
     ----------
     theory
-        The rules to violate; those that cannot be violated are passed over.
-    rest
-        The distribution of all other values.
+        The rules to violate.
+    missing
+        The share of the other values that are unknown, where these are random.
     groups
         Sets of variables of which at most one is true: where a rule makes one true, another
         that was true becomes false.
+    rest
+        The distribution of the other values; random ones by default.
 
     Examples
     --------
     >>> from hornbook.queries.distributions import Rows
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy", "jogging"])
     >>> theory = HornTheory.parse("sunny & happy -> jogging", vocabulary)
-    >>> rows = Batch.from_array([[0, 1, 1, 1, 0, 0]], vocabulary)
-    >>> ImposedViolations(theory, Rows(rows)).draw(1, np.random.default_rng(0)).to_array()
+    >>> print(Violations(theory, missing=0.5))
+    violations of one of 1 rules, the rest random, unknown with probability 50 %
+    >>> Violations(theory).draw(1, np.random.default_rng(0)).to_array()
     array([[1., 1., 0., 0., 0., 1.]])
-    >>> print(ImposedViolations(theory, Rows(rows)))
+    >>> rows = Batch.from_array([[0, 1, 1, 1, 0, 0]], vocabulary)
+    >>> print(Violations(theory, rest=Rows(rows)))
     violations of one of 1 rules, imposed on: 1 real rows as they are
 
     """
 
     theory: HornTheory = field(repr=False)
-    rest: Distribution
+    missing: float = DEFAULT_MISSING
     groups: Groups = ()
+    rest: Distribution | None = None
     kind: ClassVar[str] = "violation"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "groups", check_groups(self.groups, self.vocabulary))
-        if self.rest.vocabulary != self.vocabulary:
+        if self.source.vocabulary != self.vocabulary:
             raise HornbookError("the theory and the distribution are over different vocabularies")
-        _refuse_none(self.rules, self.theory)
+        if not self.rules:
+            raise HornbookError(
+                f"none of the {len(self.theory)} rules can serve here: each has its head in its body, "
+                "contradicts itself, as the disjointness of a pair does, breaks a group, or has no body "
+                "literal to change"
+            )
 
     @property
     def vocabulary(self) -> Vocabulary:
         """The vocabulary of the theory."""
         return self.theory.vocabulary
+
+    @cached_property
+    def source(self) -> Distribution:
+        """The distribution of the values that the rule does not fix."""
+        return self.rest or Random(self.vocabulary, self.missing, self.groups)
 
     @cached_property
     def literals(self) -> Literals:
@@ -155,26 +97,32 @@ class ImposedViolations(BitSliced):
     @cached_property
     def table(self) -> Words:
         """The literals of each rule's violation, shape (rules, words)."""
-        return tabulate_violations(self.rules, self.literals, self.vocabulary)
+        violations = [find_violation(rule, self.vocabulary) for rule in self.rules]
+        return self.literals.table_of(Batch.from_interpretations(violations, self.vocabulary))
+
+    def draw_literals(self, count: int, rng: np.random.Generator) -> Words:
+        """The literals that each item must have, shape (literals, count)."""
+        return bits.gather_rows((self.table, draw_numbers(len(self.rules), count, rng)))
 
     def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
-        rows = self.literals.rows_of(self.rest.draw(bits.WORD * count, rng))
-        must = bits.gather_rows((self.table, draw_numbers(len(self.rules), count, rng)))
-        return impose_literals(rows, must, self.literals, self.groups)
+        rows = self.literals.rows_of(self.source.draw(bits.WORD * count, rng))
+        return impose_literals(rows, self.draw_literals(count, rng), self.literals, self.groups)
 
     def describe(self) -> str:
         """The distribution in words."""
-        return f"violations of one of {len(self.rules)} rules, imposed on: {self.rest.describe()}"
+        return f"violations of one of {len(self.rules)} rules, {self.describe_rest()}"
+
+    def describe_rest(self) -> str:
+        """The values that the rule does not fix, in words."""
+        if self.rest is not None:
+            return f"imposed on: {self.rest.describe()}"
+        grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
+        return f"the rest random, unknown with probability {percent(self.missing)}{grouped}"
 
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""
-        return {
-            "kind": self.kind,
-            "rules": len(self.rules),
-            "groups": [[self.vocabulary.name(v) for v in group] for group in self.groups],
-            "rest": self.rest.settings(),
-        }
+        return {**self.source.settings(), "kind": self.kind, "rules": len(self.rules)}
 
 
 def impose_literals(
@@ -217,17 +165,3 @@ def find_violation(rule: Rule, vocabulary: Vocabulary) -> Interpretation:
 def smallest_violations(theory: HornTheory, groups: Groups = ()) -> list[Interpretation]:
     """The smallest pair-consistent violation of every rule that has one."""
     return [find_violation(rule, theory.vocabulary) for rule in find_violable(theory, groups)]
-
-
-def tabulate_violations(rules: Sequence[Rule], literals: Literals, vocabulary: Vocabulary) -> Words:
-    """The literals of each rule's violation, shape (rules, words)."""
-    violations = [find_violation(rule, vocabulary) for rule in rules]
-    return literals.table_of(Batch.from_interpretations(violations, vocabulary))
-
-
-def _refuse_none(rules: Sequence[Rule], theory: HornTheory) -> None:
-    if not rules:
-        raise HornbookError(
-            f"none of the {len(theory)} rules can serve here: each has its head in its body, contradicts "
-            "itself, as the disjointness of a pair does, breaks a group, or has no body literal to change"
-        )

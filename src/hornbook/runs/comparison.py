@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hornbook.baselines import decision_tree, hoeffding_tree
 from hornbook.explanations import Explanation
 from hornbook.models import Subject
-from hornbook.queries import BoundModel, Budget
+from hornbook.queries import Budget, VariableTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.tables import number_units
@@ -89,7 +89,7 @@ def compare_with_trees(
 
 
 def compare_rules_with_trees(
-    explanation: Explanation, bound: BoundModel, size: int, seed: int, seconds: float
+    explanation: Explanation, teacher: VariableTeacher, size: int, seed: int, seconds: float
 ) -> Iterator[ComparisonRow]:
     """Measure rules by queries, and trees over the same variables, on the same fresh interpretations.
 
@@ -97,7 +97,7 @@ def compare_rules_with_trees(
     ----------
     explanation
         The rules.
-    bound
+    teacher
         The model that they are about, bound to the table's variables.
     size
         The number of samples that trees are fitted to, and of those that all are measured on.
@@ -107,7 +107,7 @@ def compare_rules_with_trees(
         Time limit of the Hoeffding tree, which learns sample by sample.
 
     """
-    member, distribution = bound.decide_items, bound.feature_distribution
+    member, distribution = teacher.decide_items, teacher.feature_distribution
     fresh = distribution.draw(size, generator(seed, Purpose.PEER_EVALUATION))
     labels = member(fresh)
 

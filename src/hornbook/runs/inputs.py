@@ -348,6 +348,6 @@ def note_inputs(
     if isinstance(subject, Subject):
         yield from subject.note_size()
         yield from subject.note_columns()
-    is_judge = isinstance(subject, QuerySubject) and subject.bound.label is None
+    is_judge = isinstance(subject, QuerySubject) and subject.teacher.label is None
     if table.labels is not None and not is_judge and not is_trained(about):
         yield from subject.note_accuracy(table.labels)

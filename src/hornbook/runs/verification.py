@@ -216,17 +216,17 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
             return Reasoner(subject).explain_cases(extraction.explanation, config.get("why", 0))
 
         return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features, explain_cases)
-    bound = run.bind_queries(table, loaded, words)
-    new = NewRun(config, None, notes=tuple(note_inputs(table, bound, config["model"])))
+    by_queries = run.bind_queries(table, loaded, words)
+    new = NewRun(config, None, notes=tuple(note_inputs(table, by_queries, config["model"])))
     if (limit := settings["max_seconds"]) is not None:
         settings = {**settings, "max_seconds": PATIENCE * limit}
-    extraction = learn_as_set(bound, settings, trace)
+    extraction = learn_as_set(by_queries, settings, trace)
     return MadeAgain(
         new.add_provenance(extraction),
-        bound.bound.predictor,
-        bound.frame,
+        by_queries.predictor,
+        by_queries.frame,
         trace=trace.read_text("utf-8") if trace.exists() else None,
-        prover=None if config.get("proof") is None else bound.bound.prover(),
+        prover=None if config.get("proof") is None else by_queries.teacher.prover(),
         source=Path(source),
     )
 

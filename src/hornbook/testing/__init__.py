@@ -1,4 +1,4 @@
-"""Strategies, difficult teachers and contract checks that tests of other packages can reuse."""
+"""Strategies and contract checks that tests of other packages can reuse."""
 
 from typing import TYPE_CHECKING
 
@@ -15,29 +15,9 @@ if TYPE_CHECKING:
         rules,
         theories,
     )
-    from hornbook.testing.teachers import (
-        FAULTS,
-        Coin,
-        Constant,
-        Failing,
-        FaultyClassifier,
-        Mistaken,
-        Network,
-        Noisy,
-        Slow,
-    )
 
 __all__ = [
-    "FAULTS",
     "PREDICTOR_CHECKS",
-    "Coin",
-    "Constant",
-    "Failing",
-    "FaultyClassifier",
-    "Mistaken",
-    "Network",
-    "Noisy",
-    "Slow",
     "assert_refuses",
     "batches",
     "hostile_names",
@@ -60,17 +40,6 @@ __getattr__ = load_lazily(
             "random_values",
             "rules",
             "theories",
-        ],
-        "teachers": [
-            "FAULTS",
-            "Coin",
-            "Constant",
-            "Failing",
-            "FaultyClassifier",
-            "Mistaken",
-            "Network",
-            "Noisy",
-            "Slow",
         ],
     },
 )
