@@ -179,7 +179,8 @@ def test_a_seed_repeats_a_check(checked):
         ("right.horn", "tree.onnx", ["--target", "il"], "no column 'il'; did you mean 'ill'?"),
         ("variables.horn", "tree.onnx", [], "name the column that a classifier predicts with --target"),
         ("right.horn", "patients.csv", ["--target", "ill"], "cannot tell the kind of model"),
-        ("right.horn", "tree.onnx", ["--target", "ill", "--encoding", "x"], "unknown encoding 'x'"),
+        ("right.horn", "tree.onnx", ["--target", "ill", "--encoding", "half"], "--encoding is about a judge"),
+        ("right.horn", "judge.safetensors", ["--encoding", "x"], "unknown encoding 'x'"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(checked, rules, model, options, message):
@@ -197,10 +198,6 @@ def test_missing_and_broken_data(hornbook, folder, tmp_path):
             "check", folder / "right.horn", "--model", folder / "tree.onnx", "--data", data, "--target", "ill"
         )
         assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
-
-
-def test_the_help_shows_an_example(hornbook):
-    assert "hornbook check rules.horn" in hornbook("check", "--help").stdout
 
 
 def test_the_judge_is_what_the_tests_say(folder):

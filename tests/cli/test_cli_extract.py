@@ -25,7 +25,7 @@ def model(folder):
 def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_path):
     run = tmp_path / "run"
     done = hornbook("extract", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
-                    "-o", run, *SMALL, "--form", "rules", "--why", 2)  # fmt: skip
+                    "-o", run, *SMALL, "--form", "rules")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     first, second = (line for line in done.stdout.splitlines() if line.startswith("# fidelity"))
     unseen = "# fidelity to the model on 18 unseen rows (which count as 16) "
@@ -54,7 +54,7 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     commonest = fidelity["commonest"]["unseen rows"]
     assert f'; always "{commonest["name"]}": {100 * commonest["share"]:.2f} %' in first
     page = (run / "report.html").read_text()
-    assert "18 unseen rows" in page and page.count('<svg class="reason') == page.count("panel case") == 2
+    assert "18 unseen rows" in page
 
 
 def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder, tmp_path):
@@ -178,7 +178,7 @@ def test_classifier_is_trained_where_there_is_no_model(hornbook, folder, tmp_pat
     assert (tmp_path / "run" / "model.skops").is_file()
     again = json.loads(hornbook(*arguments).stdout)
     for measured in (result, again):
-        del measured["folder"]
+        del measured["folder"], measured["provenance"]["data"]["source"]  # as it is seen from the folder
     assert again == result
 
 

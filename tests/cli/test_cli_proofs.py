@@ -346,10 +346,10 @@ def test_a_trained_classifier_is_proved_about_and_noticed_when_it_is_exchanged(
     hornbook, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    limits = ["--samples", "500", "--max-literals", "2", "--proof-seconds", "5"]
+    limits = ["--samples", "500", "--max-literals", "2", "--seconds", "5"]
     done = hornbook("extract", "iris", "--train", "--form", "rules", "--proof", "-o", "run", *limits)
     assert done.returncode == 0, done.stderr
-    done = hornbook("verify", "run", "--proof-seconds", "5")
+    done = hornbook("verify", "run")
     assert done.returncode == 0 and "FAILS" not in done.stdout
     path = tmp_path / "run" / "model.skops"
     skops.io.dump(load_model(path), path)

@@ -294,7 +294,7 @@ def test_prove_explanation_gives_every_line_with_a_class_a_verdict():
     first, second = Threshold("x", 0.25), Category("n", 2.0)
     tree = DecisionTree(("no", "yes"), Split(first, Split(second, 0, 1), 0))
     rules = RuleSet(("no", "yes"), (ConditionRule((first, second), 0), ConditionRule((first,), 1)), 0)
-    verdicts = prove_explanation(tree, bind_prover(model, Domain.of(rows)))
+    verdicts = list(prove_explanation(tree, bind_prover(model, Domain.of(rows))))
     assert [verdict is not None for verdict in verdicts] == [bool(line.outcome) for line in tree.lines()]
     proved = prove_explanation(rules, bind_prover(model, Domain.of(rows)))
     assert [each.status for each in proved] == [each.status for each in verdicts if each is not None]

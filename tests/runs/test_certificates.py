@@ -155,7 +155,7 @@ def test_verdicts_agree_up_to_the_last_digits_of_a_margin_and_the_time_that_is_t
     assert limits.agree(undecided, undecided, 60.0) and limits.agree(undecided, Proved("a", 0.5), 59.0)
     assert not limits.agree(undecided, Proved("a", 0.5), 1.0)
     assert not limits.agree(Proved("a", 0.5), undecided, 60.0)
-    late = Unknown("the time for all rules was spent", "undecided")
+    late = Unknown("the time for all proofs was spent", "undecided")
     assert ProofLimits(60.0, total=9.0).agree(late, Unknown("so", "refuted"), 0.1)
     assert not limits.agree(late, Unknown("so", "refuted"), 0.1)
 

@@ -7,6 +7,7 @@ from importlib import import_module
 import numpy as np
 import pandas as pd
 import pytest
+from commands import is_one_line
 
 import hornbook as hb
 from hornbook.errors import HornbookError
@@ -18,7 +19,6 @@ EXTRACT = ["--samples", 500, "--max-literals", 3, "--form", "tree"]
 LEARN = ["--max-queries", 3, "--epsilon", 0.2, "--max-rules", 4]
 KINDS = {
     "plain": ["extract", *EXTRACT],
-    "encoded": ["extract", *EXTRACT, "--encoding", "nan"],
     "in words": ["extract", *EXTRACT, "--code-book", "words.toml", "--seed", 3],
     "groups": ["extract", *EXTRACT, "--groups", "patient"],
     "test rows": ["extract", *EXTRACT, "--test", "later.csv"],
@@ -63,6 +63,40 @@ def test_restored_run_gives_the_same_result_again(kind, hornbook, place, tmp_pat
     notes = note_inputs(run.load_table(), subject, run.config["model"])
     again = replace(extraction, provenance=run.extraction.provenance, notes=(*extraction.notes, *notes))
     assert again.to_json() == run.extraction.to_json()
+
+
+@pytest.mark.parametrize("moved", ["together", "the run alone", "everything apart"])
+def test_folders_can_be_moved(moved, hornbook, folder, tmp_path, monkeypatch):
+    """What belongs to a run is found by its place or its checksum, or where `--data` and `--model` say."""
+    first, second, third = (tmp_path / name for name in ("first", "second", "third"))
+    for place in (first, second, third):
+        place.mkdir()
+    for name in ("patients.csv", "tree.onnx"):
+        shutil.copy(folder / name, first / name)
+    monkeypatch.chdir(first)
+    done = hornbook(
+        "extract", "patients.csv", "--target", "ill", "--model", "tree.onnx", *EXTRACT, "-o", "run"
+    )
+    assert done.returncode == 0, done
+    given = ["--data", second / "table.csv", "--model", second / "m.onnx"]
+    if moved == "together":
+        shutil.copytree(first, third, dirs_exist_ok=True)
+        shutil.rmtree(first)
+    elif moved == "the run alone":
+        shutil.move(first / "run", third / "run")
+    else:
+        for name, path in (("run", third / "run"), ("patients.csv", given[1]), ("tree.onnx", given[3])):
+            shutil.move(first / name, path)
+    monkeypatch.chdir(first if moved == "the run alone" else tmp_path)
+    commands = (["why", "--row", 3, "--no-proof", "--changes", 0], ["compare", "--samples", 100], ["verify"])
+    for command, *options in (*commands, ["diff", "--with", folder / "tree.onnx", "--samples", 100]):
+        done = hornbook(command, third / "run", *options, *(given if moved == "everything apart" else ()))
+        assert done.returncode == 0 and "FAILS" not in done.stdout, done
+    if moved == "everything apart":
+        done = hornbook("why", third / "run", "--row", 3)
+        assert is_one_line(done) and "--data FILE" in done.stderr
+        done = hornbook("why", third / "run", "--row", 3, *given[:3], folder / "other.onnx")
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,13 @@ from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome
 from hornbook.checks.violations import NEAREST_ROWS, BodySampler, Violation, bring_close
 from hornbook.code_book import CodeBook
 from hornbook.conditions import meet_conditions
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import ColumnSummary, read_value
 from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, Subject, ask_anew
-from hornbook.proof import ColumnProver, Domain, Verdict, make
+from hornbook.proof import PROOF_SECONDS, ColumnProver, Domain, Verdict, make, prove_in_time
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
 from hornbook.schema import also_writes
@@ -87,7 +88,8 @@ def check(
     samples: int = 10_000,
     local_search: bool = True,
     proof: bool = False,
-    proof_seconds: float = 60.0,
+    proof_seconds: float = PROOF_SECONDS,
+    total_seconds: float | None = None,
 ) -> list[ClaimCheck]:
     r"""For each claim look for rows that break it.
 
@@ -101,8 +103,9 @@ def check(
         How many rows, or pairs of rows, are drawn for each claim.
     local_search
         Whether to go on from the rows that are closest to another decision where samples break nothing.
-    proof, proof_seconds
-        Whether to prove or refute each rule for every row of the table's domain, and for how long.
+    proof, proof_seconds, total_seconds
+        Whether to prove or refute each claim for every row of the table's domain, and how long each proof and
+        all of them may take.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def check(
     prover = None
     if proof:
         made = make(subject.predictor, Domain.of(subject.teacher.frame), seconds=proof_seconds)
-        prover = ClaimProver(made, subject.classes)
+        prover = ClaimProver(made, subject.classes, Deadline.after(total_seconds))
     return [
         checker.check(claim, generator(subject.seed, Purpose.PROPERTY_CHECK, number), prover)
         for number, claim in enumerate(listed)
@@ -362,12 +365,14 @@ class ClaimProver:
 
     prover: ColumnProver
     classes: tuple[str, ...]
+    deadline: Deadline
 
     def prove(self, claim: RuleClaim) -> Verdict[pd.DataFrame]:
         """Prove or refute one claim."""
         number, positive = name_outcome(claim.outcome, self.classes)
         if positive or len(self.classes) == 2:
-            return self.prover.prove(claim.body, number if positive else 1 - number)
+            ask = partial(self.prover.prove, claim.body, number if positive else 1 - number)
+            return prove_in_time(ask, self.prover.seconds, self.deadline)
         return Verdict.leave_open("a proof is about one class, and not about all others of several")
 
     def prove_monotone(self, claim: MonotoneClaim) -> Verdict[pd.DataFrame]:
@@ -376,4 +381,5 @@ class ClaimProver:
         if len(self.classes) > 2:
             return Verdict.leave_open("monotonicity is proved of trees of two classes, and sampled of others")
         never_lost = positive == (claim.never == "lowers")
-        return self.prover.prove_monotone(claim.column, number if never_lost else 1 - number)
+        ask = partial(self.prover.prove_monotone, claim.column, number if never_lost else 1 - number)
+        return prove_in_time(ask, self.prover.seconds, self.deadline)

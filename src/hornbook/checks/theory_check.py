@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from hornbook.deadline import Deadline
 from hornbook.delta import PartSearch, minimise
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.proof import Prover
+from hornbook.proof import Prover, Verdict, prove_in_time
 from hornbook.queries import (
     Distribution,
     Estimated,
@@ -62,6 +65,7 @@ def check_theory(
     rng: np.random.Generator,
     groups: Groups = (),
     prover: Prover | None = None,
+    seconds: float | None = None,
 ) -> list[RuleCheck]:
     r"""For each rule look for an interpretation that violates it and that the model accepts.
 
@@ -84,6 +88,8 @@ def check_theory(
         Sets of variables of which at most one is true.
     prover
         Asked first; what it decides is not sampled.
+    seconds
+        How long all proofs may take.
 
     Examples
     --------
@@ -101,7 +107,14 @@ def check_theory(
     if size < 1:
         raise HornbookError(f"a rule is checked on at least one sample; got size={size}")
     rules = rules.over(distribution.vocabulary)
-    return [_verdict(rule, member, distribution, size, rng, groups, prover) for rule in rules]
+    prove = None
+    if prover is not None:
+        deadline = Deadline.after(seconds)
+
+        def prove(rule: Rule) -> Verdict[Interpretation]:
+            return prove_in_time(partial(prover.prove_rule, rule), prover.seconds, deadline)
+
+    return [_verdict(rule, member, distribution, size, rng, groups, prove) for rule in rules]
 
 
 def _verdict(
@@ -111,13 +124,13 @@ def _verdict(
     size: int,
     rng: np.random.Generator,
     groups: Groups,
-    prover: Prover | None,
+    prove: Callable[[Rule], Verdict[Interpretation]] | None,
 ) -> RuleCheck:
     alone = HornTheory(distribution.vocabulary, [rule])
     if not (possible := smallest_violations(alone, groups)):
         return RuleCheck(rule, None, Exact())
     (smallest,) = possible
-    proof = None if prover is None else prover.prove_rule(rule)
+    proof = None if prove is None else prove(rule)
     if proof is not None and proof.guarantee is not None:
         return RuleCheck(rule, None, proof.guarantee)
     if proof is not None and proof.witness is not None:

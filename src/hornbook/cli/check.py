@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import ASK, HelpfulCommand, app
 from hornbook.cli.inputs import choose_columns, read_theory, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
@@ -20,9 +20,12 @@ from hornbook.cli.options import (
     JsonOption,
     ModelSecondsOption,
     ProofOption,
-    ProofSecondsOption,
+    SecondsOption,
     SeedOption,
     TrustOption,
+    files,
+    how_long,
+    what,
 )
 from hornbook.cli.output import emit, emit_json, print_remark
 from hornbook.errors import HornbookError
@@ -43,40 +46,33 @@ PROOF_NOTE = (
 )
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=ASK)
 def check(
     context: typer.Context,
-    rules: Annotated[
-        Path,
-        typer.Argument(help="The claims to check, one a line; rules over variables for a judge."),
-    ],
-    model: Annotated[str, typer.Option(help="The model file, such as model.onnx, or its URL.")],
-    data: Annotated[str, typer.Option(help="The table whose columns the model reads.")],
-    target: Annotated[
-        str | None,
-        typer.Option(help="The column that the model predicts; a judge of whole rows predicts none."),
-    ] = None,
+    rules: Annotated[Path, typer.Argument(help="The claims to check, one a line.")],
+    target: Annotated[str | None, what(help="The column that it predicts; a judge predicts none.")] = None,
     columns: ColumnsOption = None,
     drop: DropOption = None,
+    samples: Annotated[int, how_long(min=1, help="Sampled rows for each claim.")] = 10_000,
+    seconds: SecondsOption = None,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    proof: ProofOption = False,
+    seed: SeedOption = 0,
+    as_json: JsonOption = False,
+    model: Annotated[str, files(help="The model's file, or its URL.")] = ...,  # type: ignore[assignment]
+    data: Annotated[str, files(help="The table whose columns the model reads.")] = ...,  # type: ignore[assignment]
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    samples: Annotated[int, typer.Option(min=1, help="Number of sampled rows per claim.")] = 10_000,
-    proof: ProofOption = False,
-    seconds: ProofSecondsOption = 60.0,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
 ) -> None:
-    """Check whether a model does what is claimed: exit code 0 if all holds, 1 and a counterexample if not.
+    """Check whether a model does what is claimed.
 
-    Claims speak of columns: age > 40 & sex = f -> survives, or: more income never lowers good.
+    Exit code 0 if all holds, 1 and a counterexample if not. Claims speak of columns, one a line:
+    age > 40 and sex = f -> survives, or: more income never lowers good.
 
-    Example:
-      hornbook check rules.horn --model model.onnx --data patients.csv --target survives
-
-      hornbook check rules.horn --model model.onnx --data patients.csv --target survives --proof
+    Examples:
+      hornbook check claims.txt --model model.onnx --data loans.csv --target good
 
     """
     from hornbook.models import as_predictor, limit_model_seconds, load_model, name_model_source
@@ -84,13 +80,14 @@ def check(
 
     if proof:
         refuse_endpoint_proof(model)
+    if target is not None and encoding is not None:
+        raise HornbookError("--encoding is about a judge of whole rows; leave out --encoding or --target")
     context.with_resource(limit_model_seconds(model_seconds))
     loaded = load_model(model, trust_pickle)
     options = CheckOptions(samples, proof, seconds, seed, as_json)
-    if target is None or encoding is not None:
-        loaded = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
     if target is None:
-        broken = _check_judge(rules, loaded, read_table_file(data, csv, remark=print_remark), options)
+        judge = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
+        broken = _check_judge(rules, judge, read_table_file(data, csv, remark=print_remark), options)
     else:
         table = choose_columns(load_target_table(data, target, csv=csv, remark=print_remark), columns, drop)
         broken = _check_columns(rules, loaded, table, code_book, options)
@@ -99,11 +96,11 @@ def check(
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """How many samples a check draws, whether it proves, for how long, its seed, and its output."""
+    """How many samples a check draws, whether it proves, for how long in all, its seed, and its output."""
 
     samples: int
     proof: bool
-    seconds: float
+    seconds: float | None
     seed: int
     as_json: bool
 
@@ -125,7 +122,7 @@ def _check_columns(
     )
     notes = [*subject.note_size(), *subject.note_columns(), *subject.note_accuracy(table.labels)]
     results = check_claims(
-        rules, subject, samples=options.samples, proof=options.proof, proof_seconds=options.seconds
+        rules, subject, samples=options.samples, proof=options.proof, total_seconds=options.seconds
     )
     if options.as_json:
         emit_json({"claims": results, "notes": notes})
@@ -202,7 +199,8 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, options: Check
         samples,
         rng=generator(seed, Purpose.PROPERTY_CHECK),
         groups=teacher.groups,
-        prover=teacher.prover(options.seconds) if options.proof else None,
+        prover=teacher.prover() if options.proof else None,
+        seconds=options.seconds,
     )
     if options.as_json:
         emit_json({"rules": verdicts}, vocabulary_forms(vocabulary))

@@ -8,46 +8,55 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.options import (
     MODEL_SECONDS,
+    CsvOption,
     JsonOption,
     LevelsOption,
     ModelSecondsOption,
+    MovedDataOption,
+    MovedModelOption,
     RunArgument,
     SeedOption,
     TestOption,
     TrustOption,
     UnknownLevelsOption,
+    how_long,
 )
 from hornbook.cli.output import emit, emit_json, print_remark, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
-    from hornbook.models import AnswerCheck
+    import pandas as pd
+
+    from hornbook.models import Subject
     from hornbook.runs import ComparisonRow, Run
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def compare(
     context: typer.Context,
     run: RunArgument,
-    samples: Annotated[int, typer.Option(min=1, help="Number of training samples of each tree.")] = 20_000,
+    samples: Annotated[int, how_long(min=1, help="Samples that each tree learns from.")] = 20_000,
     seconds: Annotated[
-        float, typer.Option(help="Time limit of the Hoeffding tree in seconds (runs by queries).")
+        float, how_long(min=0.1, help="Seconds for the Hoeffding tree, of a run by queries.")
     ] = 20.0,
-    test: TestOption = None,
-    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
-    trust_pickle: TrustOption = False,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    test: TestOption = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
+    model: MovedModelOption = None,
+    data: MovedDataOption = None,
+    csv: CsvOption = None,
+    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
+    trust_pickle: TrustOption = False,
 ) -> None:
-    """Compare the explanation of a run with decision trees fitted to the same model.
+    """Compare the explanation of a run with trees fitted to the model.
 
     All are measured on the rows that the run held out, or on its test rows, and on the same fresh
-    samples. The model and the data must still be in place and unchanged. With --test they are measured
-    on rows of your own, such as those of the last month: is the explanation still faithful?
+    samples. With --test they are measured on rows of your own, such as those of the last month: is the
+    explanation still faithful?
 
     Examples:
       hornbook compare run/
@@ -57,13 +66,27 @@ def compare(
       hornbook compare run/ --test last-month.csv
 
     """
-    from hornbook.models import limit_model_seconds
-    from hornbook.runs import Run
+    from hornbook.models import AnswerCheck, limit_model_seconds
+    from hornbook.randomness import Purpose, generator
+    from hornbook.runs import Run, compare_rules_with_trees, compare_with_trees
 
     context.with_resource(limit_model_seconds(model_seconds))
     kept = Run.load(run)
     with progress("fitting trees") as show:
-        check, found = _compare(kept, test, unknown_levels, samples, seconds, trust_pickle, seed)
+        if kept.is_by_queries:
+            if test is not None:
+                raise HornbookError(
+                    "rules by queries are compared on interpretations, and not on rows: no --test"
+                )
+            bound = kept.restore_queries(model, trust_pickle, data).teacher
+            questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
+            check = AnswerCheck.start(bound.decide_items, questions)
+            found = compare_rules_with_trees(kept.extraction.explanation, bound, samples, seed, seconds)
+        else:
+            subject = kept.restore(model, trust_pickle, data)
+            own = _read_test_rows(kept, subject, test, csv, unknown_levels)
+            check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
+            found = compare_with_trees(kept.extraction.explanation, subject, samples, seed, own)
         rows = []
         for row in found:
             rows.append(row)
@@ -72,8 +95,8 @@ def compare(
     if as_json:
         emit_json({"rows": rows, "notes": notes})
         return
-    own = test is not None or kept.extraction.fidelity.population == "test rows"
-    name = "test rows" if own else "unseen rows"
+    is_test = test is not None or kept.extraction.fidelity.population == "test rows"
+    name = "test rows" if is_test else "unseen rows"
     emit("\n".join(_format_rows(rows, name)))
     unseen = rows[0].rows
     population = "" if unseen is None else f"{unseen.describe_size(name)} and "
@@ -82,40 +105,18 @@ def compare(
         emit(f"# {note}")
 
 
-def _compare(
-    run: Run,
-    test: Path | None,
-    unknown_levels: UnknownLevelsOption,
-    samples: int,
-    seconds: float,
-    trust_pickle: bool,
-    seed: int,
-) -> tuple[AnswerCheck, Iterator[ComparisonRow]]:
-    """Restore the model and the table of a run: a check of its answers, and its explanation beside trees."""
-    from hornbook.models import AnswerCheck
-    from hornbook.randomness import Purpose, generator
-    from hornbook.runs import compare_rules_with_trees, compare_with_trees, read_test_rows
+def _read_test_rows(
+    run: Run, subject: Subject, test: Path | None, csv: str | None, unknown_levels: UnknownLevelsOption
+) -> pd.DataFrame | None:
+    """The given test rows, or those of the run; None if it held rows out."""
+    from hornbook.runs import read_test_rows
 
-    if run.is_by_queries:
-        if test is not None:
-            raise HornbookError(
-                "rules by queries are compared on interpretations, and not on rows: no --test"
-            )
-        bound = run.restore_queries(trust_pickle=trust_pickle).teacher
-        questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
-        check = AnswerCheck.start(bound.decide_items, questions)
-        return check, compare_rules_with_trees(run.extraction.explanation, bound, samples, seed, seconds)
-    subject = run.restore(trust_pickle=trust_pickle)
-    original = run.find_test_file() if test is None else None
-    rows = None
-    if test is not None:
-        rows = read_test_rows(test, subject.frame, subject.words, None, unknown_levels.value, print_remark)
-    elif original is not None:
-        data = run.config["data"]
-        policy = data["test"]["unknown_levels"]
-        rows = read_test_rows(original, subject.frame, subject.words, data["csv"], policy, print_remark)
-    check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
-    return check, compare_with_trees(run.extraction.explanation, subject, samples, seed, rows)
+    policy = unknown_levels.value
+    if test is None:
+        if (test := run.find_test_file()) is None:
+            return None
+        csv, policy = run.config["data"]["csv"], run.config["data"]["test"]["unknown_levels"]
+    return read_test_rows(test, subject.frame, subject.words, csv, policy, print_remark)
 
 
 def _format_rows(rows: list[ComparisonRow], population: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import ASK, HelpfulCommand, app
 from hornbook.cli.inputs import choose_columns, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
@@ -23,7 +23,13 @@ from hornbook.cli.options import (
     ModelSecondsOption,
     SeedOption,
     TargetOption,
+    ToleranceOption,
     TrustOption,
+    files,
+    how_long,
+    how_sure,
+    into,
+    what,
 )
 from hornbook.cli.output import emit, emit_json, print_remark, progress
 from hornbook.errors import HornbookError
@@ -35,63 +41,46 @@ if TYPE_CHECKING:
     from hornbook.runs import TargetTable
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=ASK)
 def diff(
     context: typer.Context,
-    run: Annotated[
-        Path | None, typer.Argument(help="A run folder, whose model and table are compared --with another.")
-    ] = None,
-    old: Annotated[str | None, typer.Option(help="The file of the old model, or its URL.")] = None,
-    new: Annotated[str | None, typer.Option(help="The file of the new model, or its URL.")] = None,
-    other: Annotated[
-        str | None, typer.Option("--with", help="The file or URL of the model that a run's is compared with.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="A model to compare with the labels of --target: its file or URL.")
-    ] = None,
-    data: Annotated[
-        str | None, typer.Option(help="The table, with the columns of both; or the name of a dataset.")
-    ] = None,
+    run: Annotated[Path | None, typer.Argument(help="A run folder: its model, and its table.")] = None,
+    other: Annotated[str | None, what("--with", help="The model that a run's is compared with.")] = None,
+    old: Annotated[str | None, what(help="Without a run: the old model's file, or its URL.")] = None,
+    new: Annotated[str | None, what(help="The new model's file, or its URL.")] = None,
     target: TargetOption = None,
-    tolerance: Annotated[
-        float | None,
-        typer.Option(min=0, max=1, help="Exit with 1 if the share of disagreement is above this."),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The folder to write: diff.json and report.html.")
-    ] = None,
-    form: Annotated[FormOption, typer.Option(help="What says where they disagree.")] = FormOption.RULES,
-    max_literals: Annotated[int, typer.Option(min=1, help="Most conditions that there may be to read.")] = 12,
-    samples: Annotated[int, typer.Option(min=1, help="Number of samples that rules are fitted to.")] = 16_000,
     columns: ColumnsOption = None,
     drop: DropOption = None,
+    form: Annotated[FormOption, what(help="auto, rules, card or tree.")] = FormOption.RULES,
+    max_literals: Annotated[int, how_long(min=1, help="Most conditions to read.")] = 12,
+    samples: Annotated[int, how_long(min=1, help="Samples to learn from.")] = 16_000,
+    seconds: Annotated[float, how_long(min=0.1, help="Seconds for all proofs.")] = 60.0,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    tolerance: ToleranceOption = None,
+    proof: Annotated[bool, how_sure("--proof", help="Prove where both say the same for every row.")] = False,
+    seed: SeedOption = 0,
+    output: Annotated[
+        Path | None, into("--output", "-o", help="The folder to write: diff.json and report.html.")
+    ] = None,
+    force: ForceOption = False,
+    as_json: JsonOption = False,
+    model: Annotated[str | None, files(help="The model beside --target, or a run's, if moved.")] = None,
+    data: Annotated[str | None, files(help="The table with the columns of both, or a run's.")] = None,
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
     trust_pickle: TrustOption = False,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    proof: Annotated[
-        bool, typer.Option("--proof", help="Prove where both say the same for every row (networks, trees).")
-    ] = False,
-    proof_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Time limit of all proofs together in seconds.")
-    ] = 60.0,
-    seed: SeedOption = 0,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
 ) -> None:
-    """Say where two models disagree, or a model and the truth: how often, for whom, and what would end it.
+    """Say where two models disagree, or a model and the truth.
 
-    A part of the rows is held out: the share of disagreement on these unseen rows is the headline, and
-    nothing was chosen by them. With --tolerance the exit code is 1 if that share is above it.
+    How often, for whom, and what would end it. With --tolerance the exit code is 1 if they disagree on a
+    larger share of the rows.
 
     Examples:
-      hornbook diff --old january.onnx --new february.json --data patients.csv --target survives -o diff/
-
       hornbook diff run/ --with february.json --tolerance 0.02
 
-      hornbook diff --old january.onnx --new february.json --data patients.csv --proof
+      hornbook diff --old old.onnx --new new.json --data loans.csv --target good
 
-      hornbook diff --model model.onnx --data labelled.csv --target survives
+      hornbook diff --model model.onnx --data labelled.csv --target good
 
     """
     from hornbook.diff import diff as compare
@@ -109,7 +98,7 @@ def diff(
         )
     reader = DiffReader(trust_pickle, output, code_book, seed)
     if run is not None and other is not None:
-        inputs = reader.read_run(run, other)
+        inputs = reader.read_run(run, other, model, data)
     else:
         table = load_target_table(str(data), _name_target(str(data), target), csv=csv, remark=print_remark)
         table = choose_columns(table, columns, drop)
@@ -133,7 +122,7 @@ def diff(
             max_literals=max_literals,
             n_samples=samples,
             proof=proof,
-            proof_seconds=proof_seconds,
+            proof_seconds=seconds,
         )
     result = replace(
         result,
@@ -194,21 +183,21 @@ class DiffReader:
     code_book: Path | None
     seed: int
 
-    def read_run(self, run: Path, source: str) -> DiffInputs:
-        """The model of a run, bound to the run's table, and another one, encoded as that of the run."""
+    def read_run(self, run: Path, source: str, model: str | None, data: str | None) -> DiffInputs:
+        """The model of a run, bound to the run's table, and another one; both may have moved."""
         from hornbook.code_book import read_code_book
-        from hornbook.runs import Run, describe_model, encode_model
+        from hornbook.runs import Run, describe_model
 
-        earlier = Run.load(run)
-        loaded = earlier.load_model(trust_pickle=self.trust_pickle)
-        old_source = earlier.config["model"].get("url") or str(earlier.find_model())
-        model, about = self._load(source)
-        table = earlier.load_table()
+        earlier, moved = Run.load(run), None if model is None else Path(model)
+        loaded = earlier.load_model(moved, self.trust_pickle)
+        old_source = earlier.config["model"].get("url") or str(earlier.find_model(moved))
+        new, about = self._load(source)
+        table = earlier.load_table(data)
         words = None if self.code_book is None else read_code_book(self.code_book, table.features)
         return DiffInputs(
             table,
             replace(earlier.bind(table, loaded, words), seed=self.seed),
-            encode_model(model, earlier.config["settings"]["encoding"], source),
+            new,
             {"old": describe_model(old_source, loaded), "new": about},
         )
 
@@ -244,10 +233,9 @@ def _refuse_unclear(
     run: Path | None, old: str | None, new: str | None, other: str | None, model: str | None, data: str | None
 ) -> None:
     """Refuse options that do not say what is compared with what."""
-    given = [run and other, old and new and data, model and data]
-    if sum(each is not None for each in given) != 1 or sum(
-        each is not None for each in (run, other, old, new, model, data)
-    ) != (2 if run or model else 3):
+    given = tuple(each is not None for each in (run, other, old, new, model, data))
+    of_run = given[:4] == (True, True, False, False)
+    if not of_run and given not in ((False, False, True, True, False, True), (False,) * 4 + (True, True)):
         raise HornbookError(
             "give two models, --old FILE --new FILE --data TABLE; or a run and a model, RUN --with FILE; "
             "or a model and the truth, --model FILE --data TABLE --target COLUMN"

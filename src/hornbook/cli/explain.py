@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from hornbook.cli.app import app
+from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import read_pairs
 from hornbook.cli.options import JsonOption, RunArgument, SetOption
 from hornbook.cli.output import emit, emit_json
 from hornbook.errors import HornbookError
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def explain(
     run: RunArgument,
     given: SetOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Explain what a run's explanation decides for known values, and which change would change it.
+    """Explain what a run's explanation decides for known values.
 
-    Values are those of the table, or names of the code book. Columns that are not set count as missing.
+    It also says which change would change that. Values are those of the table, or names of the code book.
+    Columns that are not set count as missing.
 
     Examples:
       hornbook explain run/ --set ascites=0 --set age=61

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import ASK, HelpfulCommand, app
 from hornbook.cli.inputs import describe_requests, open_table, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
@@ -17,22 +18,24 @@ from hornbook.cli.options import (
     CsvOption,
     DataArgument,
     DropOption,
-    EncodingOption,
+    FolderOption,
     ForceOption,
     FormOption,
     GroupsOption,
     JsonOption,
     LevelsOption,
+    ModelOption,
     ModelSecondsOption,
-    OutputOption,
     PositiveOption,
     ProofOption,
-    ProofSecondsOption,
+    SecondsOption,
     SeedOption,
     TargetOption,
     TestOption,
     TrustOption,
     UnknownLevelsOption,
+    how_long,
+    what,
 )
 from hornbook.cli.output import Interrupted, emit, emit_json, print_remark, progress, summarise_run
 from hornbook.errors import HornbookError
@@ -47,81 +50,57 @@ MODEL_FILE = "model.skops"
 """The name of a trained classifier in the run folder."""
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=ASK)
 def extract(
     context: typer.Context,
     data: DataArgument,
     target: TargetOption = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="The model file (ONNX, XGBoost, LightGBM, torch, Keras, skops), or its URL."),
-    ] = None,
-    train: Annotated[
-        bool, typer.Option("--train", help="Train gradient boosting on the columns instead.")
-    ] = False,
-    test: TestOption = None,
-    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
-    groups: GroupsOption = None,
+    model: ModelOption = None,
+    train: Annotated[bool, what("--train", help="Train gradient boosting on the columns instead.")] = False,
+    form: Annotated[FormOption, what(help="auto, rules, card or tree.")] = FormOption.AUTO,
+    max_literals: Annotated[int, how_long(min=1, help="Most conditions to read.")] = 20,
+    output: FolderOption = None,
     columns: ColumnsOption = None,
     drop: DropOption = None,
-    output: OutputOption = None,
     positive: PositiveOption = None,
     above: AboveOption = None,
-    form: Annotated[
-        FormOption, typer.Option(help="Form of the explanation; auto chooses the best one.")
-    ] = FormOption.AUTO,
-    max_literals: Annotated[int, typer.Option(min=1, help="Most conditions that there may be to read.")] = 20,
-    samples: Annotated[
-        int | None, typer.Option(min=1, help="Number of labelled samples; default 16,000 to 24,000.")
-    ] = None,
-    csv: CsvOption = None,
-    code_book: CodeBookOption = None,
-    encoding: EncodingOption = None,
-    trust_pickle: TrustOption = False,
+    samples: Annotated[int | None, how_long(min=1, help="Samples to learn from.")] = None,
+    seconds: SecondsOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    test: TestOption = None,
+    groups: GroupsOption = None,
     proof: ProofOption = False,
-    proof_seconds: ProofSecondsOption = 60.0,
-    why: Annotated[
-        int, typer.Option(min=0, help="Rows of which the report says why the model itself decides so.")
-    ] = 0,
     seed: SeedOption = 0,
     force: ForceOption = False,
     as_json: JsonOption = False,
+    csv: CsvOption = None,
+    code_book: CodeBookOption = None,
+    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
+    trust_pickle: TrustOption = False,
 ) -> None:
-    """Explain what a model does with the columns of a table: by rules, a score card or a tree.
+    """Explain what a model does with the columns of a table.
 
-    The model is asked about rows as it reads them. A fifth of at least 100 rows is held out: the
-    fidelity on these unseen rows is the headline. With --test it is measured on rows of your own.
+    The model is asked about rows as it reads them. A fifth of at least 100 rows is held out, and fidelity
+    is measured on these; with --test it is measured on rows of your own.
 
     Examples:
       hornbook extract breast-cancer --train -o run/
 
-      hornbook extract patients.csv --target survives --model model.onnx -o run/
+      hornbook extract loans.csv --target good --model model.onnx -o run/
 
-      hornbook extract patients.csv --target survives --model model.onnx --test later.csv -o run/
+      hornbook extract loans.csv --target good --model http://127.0.0.1:5001/score
 
-      hornbook extract visits.csv --target survives --model model.onnx --groups patient -o run/
-
-      hornbook extract patients.csv --target survives --model http://127.0.0.1:5001/invocations -o run/
-
-      hornbook extract patients.csv --target age --above 60 --train --form card --max-literals 8
-
-      hornbook extract patients.csv --target survives --train --code-book words.toml -o run/
-
-      hornbook extract patients.csv --target survives --model model.onnx --form rules --proof -o run/
-
-      hornbook extract patients.csv --target survives --model model.onnx --why 4 -o run/
+      hornbook extract loans.csv --target good --model model.onnx --proof
 
     """
     from hornbook.code_book import read_code_book
     from hornbook.models import limit_model_seconds, load_model
-    from hornbook.reasons import Reasoner
     from hornbook.runs import (
         NewRun,
+        ProofLimits,
         describe_code_book,
         describe_file,
         describe_model,
-        encode_model,
         explain_as_set,
         prove_lines,
         read_test_rows,
@@ -147,13 +126,12 @@ def extract(
     if model is None:
         about, black_box, content = _train(table, seed)
     else:
-        black_box = encode_model(load_model(model, trust_pickle, output), encoding, model)
+        black_box = load_model(model, trust_pickle, output)
         about = describe_model(model, black_box)
     settings = {
         "form": form.value,
         "max_literals": max_literals,
         "samples": samples,
-        "encoding": encoding,
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
@@ -161,23 +139,21 @@ def extract(
     subject = subject if test_rows is None else subject.with_test_rows(test_rows)
     if proof:
         refuse_unprovable(subject)
-    limits = {"seconds": proof_seconds} if proof else None
-    run = NewRun.start(table, subject, about, settings, output, force, proof=limits, why=why)
+    limits = ProofLimits(total=seconds) if proof else None
+    run = NewRun.start(table, subject, about, settings, output, force, proof=limits and asdict(limits))
     try:
         with progress("asking the model") as show:
             extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None
     extraction = run.add_provenance(extraction)
-    if proof:
-        with progress("proving lines"):
-            extraction = prove_lines(extraction, subject, proof_seconds)
-    with progress("asking why"):
-        cases = Reasoner(subject).explain_cases(extraction.explanation, why)
+    if limits is not None:
+        with progress("proving lines", len(extraction.lines)) as show:
+            extraction = prove_lines(extraction, subject, limits.seconds, limits.total, show)
     run.begin()
     if content is not None and output is not None:
         write_file(output / MODEL_FILE, content)
-    run.save(extraction, cases=cases)
+    run.save(extraction)
     if as_json:
         emit_json(run.to_object(extraction))
         return

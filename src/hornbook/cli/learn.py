@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import THEORIES, HelpfulCommand, app
 from hornbook.cli.inputs import describe_requests, open_table, refuse_endpoint_proof
 from hornbook.cli.known_theory import Learner, Policy, learn_known
 from hornbook.cli.options import (
@@ -20,17 +20,21 @@ from hornbook.cli.options import (
     CsvOption,
     DropOption,
     EncodingOption,
+    FolderOption,
     ForceOption,
     GroupsOption,
     JsonOption,
+    ModelOption,
     ModelSecondsOption,
-    OutputOption,
     PositiveOption,
     ProofOption,
-    ProofSecondsOption,
     SeedOption,
     TargetOption,
     TrustOption,
+    files,
+    how_long,
+    how_sure,
+    what,
 )
 from hornbook.cli.output import RESUME, Interrupted, emit, emit_json, progress, summarise_run
 from hornbook.deadline import Stopwatch
@@ -52,95 +56,65 @@ NETWORK_FILE = "model.safetensors"
 """The name of a network over variables in the run folder."""
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=THEORIES)
 def learn(
     context: typer.Context,
-    source: Annotated[
-        str | None, typer.Argument(help="A theory, one rule a line; with --model or --train a table.")
-    ] = None,
+    source: Annotated[str | None, typer.Argument(help="A theory; with --model or --train a table.")] = None,
     target: TargetOption = None,
-    model: Annotated[str | None, typer.Option(help="The model file, such as model.onnx, or its URL.")] = None,
-    train: Annotated[
-        bool, typer.Option("--train", help="Train a network on the variables of the table instead.")
-    ] = False,
-    judge: Annotated[
-        bool, typer.Option("--judge", help="The model accepts or rejects whole rows, target included.")
-    ] = False,
+    model: ModelOption = None,
+    train: Annotated[bool, what("--train", help="Train a network on the variables instead.")] = False,
+    judge: Annotated[bool, what("--judge", help="The model accepts or rejects whole rows.")] = False,
     row_rules: Annotated[
-        bool,
-        typer.Option(
-            "--row-rules",
-            help="Of a judge: its target T is a rule a row, as in the paper; half of the questions violate "
-            "T, and t_h, t_nn and h_nn are measured.",
-        ),
+        bool, what("--row-rules", help="Of a judge: its target is a rule a row, as in the paper.")
     ] = False,
-    learner: Annotated[
-        Learner | None,
-        typer.Option(
-            help="prime for any model (default); lrn_star as in the paper (default of a theory); envelope, "
-            "exactly, where all columns have few values."
-        ),
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(min=0, help="Of an envelope: scores this close to the largest are possible too.")
-    ] = 0.0,
-    output: OutputOption = None,
-    groups: GroupsOption = None,
+    learner: Annotated[Learner | None, what(help="prime, lrn_star, horn1 or envelope.")] = None,
+    margin: Annotated[float, what(min=0, help="Of an envelope: scores so close are possible.")] = 0.0,
     columns: ColumnsOption = None,
     drop: DropOption = None,
     positive: PositiveOption = None,
     above: AboveOption = None,
-    max_rules: Annotated[int, typer.Option(min=1, help="Maximum number of rules (prime only).")] = 100,
-    max_queries: Annotated[int, typer.Option(min=0, help="Maximum number of equivalence queries.")] = 100,
-    sample_size: Annotated[
-        str | None,
-        typer.Option(
-            help="Samples of an equivalence query: angluin, paper (default of lrn_star), vapnik or a number."
-        ),
-    ] = None,
-    epsilon: Annotated[float, typer.Option(help="Tolerated disagreement.")] = 0.05,
-    delta: Annotated[float, typer.Option(help="Probability that it is exceeded.")] = 0.05,
-    max_seconds: Annotated[float | None, typer.Option(help="Time limit in seconds.")] = None,
-    csv: CsvOption = None,
-    code_book: CodeBookOption = None,
-    encoding: EncodingOption = None,
-    trust_pickle: TrustOption = False,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    proof: ProofOption = False,
-    proof_seconds: ProofSecondsOption = 60.0,
-    proof_total: Annotated[
-        float | None, typer.Option(help="Time limit of all proofs together in seconds.")
-    ] = None,
     counterexamples: Annotated[
-        Policy, typer.Option(help="How the teacher of a theory chooses counterexamples (lrn_star only).")
+        Policy, what(metavar="WORD", help="A known theory: or inflated, adversarial.")
     ] = Policy.VIOLATED,
-    shrink: Annotated[
-        bool, typer.Option(help="Of a theory: reduce counterexamples to minimal ones first (lrn_star only).")
-    ] = True,
-    background: Annotated[
-        Path | None, typer.Option(help="Of a theory: rules known from the start, which it must entail.")
+    shrink: Annotated[bool, what(help="A known theory: make counterexamples minimal.")] = True,
+    max_rules: Annotated[int, how_long(min=1, help="Most rules (prime).")] = 100,
+    max_queries: Annotated[int, how_long(min=0, help="Most equivalence queries.")] = 100,
+    seconds: Annotated[
+        float | None, how_long(min=0.1, help="Seconds in all; half of them for proofs.")
     ] = None,
+    model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    groups: GroupsOption = None,
+    proof: ProofOption = False,
+    sample_size: Annotated[
+        str | None, how_sure(metavar="N", help="Samples: angluin, paper, vapnik or a number.")
+    ] = None,
+    epsilon: Annotated[float, how_sure(help="Tolerated disagreement.")] = 0.05,
+    delta: Annotated[float, how_sure(help="Probability that it is exceeded.")] = 0.05,
     seed: SeedOption = 0,
+    output: FolderOption = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
+    csv: CsvOption = None,
+    code_book: CodeBookOption = None,
+    background: Annotated[Path | None, files(help="A known theory: rules known from the start.")] = None,
+    encoding: EncodingOption = None,
+    trust_pickle: TrustOption = False,
 ) -> None:
-    """Learn a Horn theory by membership and equivalence queries: a known one exactly, or one about a model.
+    """Learn a Horn theory by queries: of a model, or a known one.
 
-    A model reads the 0/1 variables that hornbook makes of the columns, or the columns themselves: then it is
-    asked about values observed in each bin. Run the same command again to resume an interrupted run.
+    A model reads 0/1 variables made of the columns, or the columns themselves. Run the same command again to
+    resume an interrupted run.
 
     Examples:
       hornbook learn target.horn --counterexamples inflated
 
-      hornbook learn patients.csv --target survives --model judge.onnx --judge --encoding half -o run/
+      hornbook learn patients.csv --model judge.onnx --learner lrn_star
 
-      hornbook learn patients.csv --model judge.onnx --learner lrn_star --max-queries 100
-
-      hornbook learn patients.csv --target survives --model judge.onnx --row-rules --learner lrn_star
+      hornbook learn patients.csv --target survives --model judge.onnx --row-rules
 
       hornbook learn hcc-synthetic --train --max-queries 50 --proof -o run/
 
-      hornbook learn levels.csv --target pronoun --model language.toml --learner envelope -o run/
+      hornbook learn levels.csv --target pronoun --model m.toml --learner envelope
 
     """
     if model is None and not train:
@@ -165,7 +139,7 @@ def learn(
     if proof:
         refuse_endpoint_proof(model)
     from hornbook.code_book import read_code_book
-    from hornbook.runs import NewRun, describe_code_book, describe_model, encode_model
+    from hornbook.runs import NewRun, ProofLimits, describe_code_book, describe_model
     from hornbook.statistics import check_tolerances
 
     check_tolerances(epsilon, delta)
@@ -179,11 +153,10 @@ def learn(
         exact = {
             "learner": "envelope",
             "margin": margin,
-            "encoding": encoding,
             "seed": seed,
             "code_book": describe_code_book(code_book),
         }
-        classifier = encode_model(load_model(str(model), trust_pickle, output), encoding, str(model))
+        classifier = load_model(str(model), trust_pickle, output)
         bound = table.bind(classifier, exact, read_code_book(code_book, table.features))
         run = NewRun.start(table, bound, describe_model(str(model), classifier), exact, output, force)
         show_envelope(run, bound, as_json)
@@ -200,7 +173,7 @@ def learn(
         **({"row_rules": True} if row_rules else {}),
         "epsilon": epsilon,
         "delta": delta,
-        "max_seconds": max_seconds,
+        "max_seconds": seconds if seconds is None or not proof else seconds / 2,
         "encoding": encoding,
         "seed": seed,
         "code_book": describe_code_book(code_book),
@@ -212,9 +185,9 @@ def learn(
         about, black_box = _load(model, table, settings, trust_pickle, output)
     clock, subject = Stopwatch(), table.bind_queries(black_box, settings, words)
     # before the run begins, so that a model of which nothing can be proved is refused at once
-    prover = subject.teacher.prover(proof_seconds) if proof else None
-    limits = {"seconds": proof_seconds, "total": proof_total} if proof else None
-    run = NewRun.start(table, subject, about, settings, output, force, proof=limits)
+    prover = subject.teacher.prover() if proof else None
+    limits = ProofLimits(total=seconds and seconds / 2) if proof else None
+    run = NewRun.start(table, subject, about, settings, output, force, proof=limits and asdict(limits))
     run.begin()
     if train and output is not None:
         black_box.save(output / NETWORK_FILE)

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+GROUPS = ("What to explain", "How long", "How sure", "Output", "Files")
+"""The groups of options in the help of a command, in this order."""
+
+what, how_long, how_sure, into, files = (partial(typer.Option, rich_help_panel=group) for group in GROUPS)
+"""How an option is declared in its group."""
 
 MODEL_SECONDS = 600.0
 """Seconds in which a model has to answer each call, unless a command is told otherwise."""
@@ -30,81 +37,52 @@ class FormOption(StrEnum):
 
 DataArgument = Annotated[
     str,
-    typer.Argument(
-        help="A CSV, Parquet or JSON file, a folder of them, a pattern, an SQL query, or a dataset's name."
-    ),
+    typer.Argument(help="CSV, Parquet, JSON, a folder, pattern, SQL or dataset."),
 ]
-RunArgument = Annotated[
-    Path, typer.Argument(help="A run folder, made by hornbook extract or hornbook learn.")
-]
-TargetOption = Annotated[
-    str | None, typer.Option(help="The column that the model predicts; not needed for a dataset.")
-]
+RunArgument = Annotated[Path, typer.Argument(help="A run folder, of extract or learn.")]
+
+TargetOption = Annotated[str | None, what(help="The column that the model predicts.")]
 ColumnsOption = Annotated[
-    list[str] | None, typer.Option("--columns", help="The only columns that the model is given: age,sex.")
+    list[str] | None, what("--columns", help="The only columns that the model gets: age,sex.")
 ]
-DropOption = Annotated[
-    list[str] | None, typer.Option("--drop", help="Columns that the model is not given: id,name.")
-]
-PositiveOption = Annotated[str | None, typer.Option(help="The value of the target that counts as true.")]
-AboveOption = Annotated[float | None, typer.Option(help="Targets above this number count as true.")]
-OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", help="The run folder to write: result, report, settings.")
-]
-CsvOption = Annotated[
+DropOption = Annotated[list[str] | None, what("--drop", help="Columns that the model does not get: id,name.")]
+PositiveOption = Annotated[str | None, what(help="The value of the target that counts as true.")]
+AboveOption = Annotated[float | None, what(help="Targets above this number count as true.")]
+GroupsOption = Annotated[
     str | None,
-    typer.Option(
-        "--csv",
-        help='How a text is written, such as "delimiter=; decimal=, thousands=. encoding=cp1252".',
-    ),
+    what("--groups", help="A column whose rows are held out together."),
 ]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option(help="Input encoding of unknown values: zero, half, signed, two-channel, nan, complete."),
+SetOption = Annotated[
+    list[str] | None, what("--set", metavar="COLUMN=VALUE", help="A known value; ? for an unknown one.")
 ]
-CodeBookOption = Annotated[
-    Path | None,
-    typer.Option("--code-book", help="A TOML file with labels, units, names of levels and classes."),
-]
-TrustOption = Annotated[
-    bool,
-    typer.Option("--trust-pickle", help="Load a pickle, or types unknown to skops, which can run any code."),
-]
-MovedModelOption = Annotated[Path | None, typer.Option("--model", help="The model file, if it has moved.")]
+
 ModelSecondsOption = Annotated[
-    float,
-    typer.Option("--model-seconds", min=0.001, help="Seconds in which the model has to answer each call."),
+    float, how_long("--model-seconds", min=0.001, help="Seconds for each answer of the model.")
 ]
-ProofOption = Annotated[
-    bool,
-    typer.Option(
-        "--proof", help="Prove or refute each rule or line for every input (ReLU networks and trees)."
-    ),
+SecondsOption = Annotated[float | None, how_long("--seconds", min=0.1, help="Seconds for all proofs.")]
+
+ProofOption = Annotated[bool, how_sure("--proof", help="Prove each line for every input (networks, trees).")]
+ToleranceOption = Annotated[
+    float | None,
+    how_sure("--tolerance", min=0, max=1, help="Exit with 1 if the share is clearly above this."),
 ]
-ProofSecondsOption = Annotated[
-    float, typer.Option("--proof-seconds", min=0.1, help="Time limit of each proof in seconds.")
-]
-TestOption = Annotated[
-    Path | None,
-    typer.Option(help="A file of rows, with the table's columns, to measure fidelity on; none are held out."),
+SeedOption = Annotated[int, how_sure(min=0, help="Random seed.")]
+
+FolderOption = Annotated[Path | None, into("--output", "-o", help="The run folder to write.")]
+ForceOption = Annotated[bool, into("--force", help="Overwrite an earlier run in the folder.")]
+JsonOption = Annotated[bool, into("--json", help="Print one JSON object.")]
+
+ModelOption = Annotated[str | None, files("--model", help="The model's file, or its URL.")]
+TestOption = Annotated[Path | None, files(help="Rows to measure fidelity on; none are held out then.")]
+CsvOption = Annotated[str | None, files("--csv", help='"delimiter=; decimal=, thousands=. encoding=cp1252".')]
+CodeBookOption = Annotated[
+    Path | None, files("--code-book", help="Your words for columns, values, classes (TOML).")
 ]
 LevelsOption = Annotated[
     UnknownLevelsOption,
-    typer.Option(
-        "--unknown-levels", help="Levels that the table never had: refuse them, or take as missing."
-    ),
+    files("--unknown-levels", metavar="WORD", help="Levels that no row had: refuse, missing."),
 ]
-GroupsOption = Annotated[
-    str | None,
-    typer.Option(
-        "--groups",
-        help="A column of groups, such as patients: their rows are held out together; not read by the model.",
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A known value, column=value: a number, a word, or ? for unknown."),
-]
-SeedOption = Annotated[int, typer.Option(min=0, help="Random seed.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Overwrite an earlier run in the folder.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+EncodingOption = Annotated[str | None, files(help="How a judge reads ?: half, zero, signed, nan …")]
+TrustOption = Annotated[bool, files("--trust-pickle", help="Load a pickle, which can run any code.")]
+MovedModelOption = Annotated[Path | None, files("--model", help="The run's model, if it has moved.")]
+MovedDataOption = Annotated[str | None, files("--data", help="The run's table, if it has moved.")]

@@ -8,13 +8,18 @@ from collections.abc import Iterator
 from csv import writer as make_writer
 from dataclasses import asdict
 from itertools import count
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from hornbook.cli.app import app
+from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import read_row_parts
-from hornbook.cli.options import CsvOption, JsonOption, LevelsOption, RunArgument, UnknownLevelsOption
+from hornbook.cli.options import (
+    CsvOption,
+    DataArgument,
+    JsonOption,
+    LevelsOption,
+    RunArgument,
+    UnknownLevelsOption,
+)
 from hornbook.cli.output import emit, print_remark
 
 if TYPE_CHECKING:
@@ -24,18 +29,15 @@ if TYPE_CHECKING:
     from hornbook.explanations.explanation import Reason
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def predict(
     run: RunArgument,
-    data: Annotated[
-        str,
-        typer.Argument(help="A CSV, Parquet or JSON file, several, or an SQL query: the run's columns."),
-    ],
+    data: DataArgument,
+    as_json: JsonOption = False,
     csv: CsvOption = None,
     unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
-    as_json: JsonOption = False,
 ) -> None:
-    """Decide the rows of a table by a run's explanation: a class a row, and the facts that decided.
+    """Decide the rows of a table by a run's explanation.
 
     Prints CSV: the number of the row, counted from 1, its class, and the facts in words. A card also
     gives its reason codes: the columns whose values favour the class most, with the points that they

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import THEORIES, HelpfulCommand, app
+from hornbook.cli.options import files, how_long, how_sure, into, what
 from hornbook.cli.output import RESUME, Interrupted
 from hornbook.errors import library
 from hornbook.storage import lock_folder
@@ -31,33 +32,24 @@ class ProtocolName(StrEnum):
     BOTH = "both"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=THEORIES)
 def reproduce(
     context: typer.Context,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The run folder to write.")],
-    data: Annotated[
-        Path | None, typer.Option(help="The HCC file; without it, a synthetic cohort is used.")
-    ] = None,
+    output: Annotated[Path, into("--output", "-o", help="The run folder to write.")],
     scale: Annotated[
         ScaleName,
-        typer.Option(
-            help="quick: the paper's own network, about a minute; paper: all 4,080, about 40 minutes."
-        ),
+        how_long(help="quick: the paper's own network, a minute; paper: all 4,080, 40 minutes."),
     ] = ScaleName.QUICK,
     protocol: Annotated[
-        ProtocolName,
-        typer.Option(help="paper: as its text has it, in both readings; hard: a harder task of ours."),
+        ProtocolName, what(help="paper: both readings of it; hard: a harder task of ours; both.")
     ] = ProtocolName.PAPER,
-    scan: Annotated[
-        bool, typer.Option("--scan", help="Vary each choice that the paper leaves open instead; minutes.")
-    ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed of the first repetition.")] = 0,
-    write: Annotated[
-        Path | None, typer.Option(help="A Markdown document to put the answer and the tables into.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as one JSON object.")] = False,
+    scan: Annotated[bool, what("--scan", help="Vary each choice that the paper leaves open.")] = False,
+    seed: Annotated[int, how_sure(min=0, help="Random seed of the first repetition.")] = 0,
+    write: Annotated[Path | None, into(help="A Markdown document to put the tables into.")] = None,
+    as_json: Annotated[bool, into("--json", help="Print one JSON object.")] = False,
+    data: Annotated[Path | None, files(help="The HCC file; without it, a synthetic cohort.")] = None,
 ) -> None:
-    """Reproduce the paper end to end: every table, with our figures next to the published ones.
+    """Reproduce the paper: its tables, our figures beside the published ones.
 
     The paper says two things of an unknown value: that it is 0, as its dual is, and that it is a value of
     its own; its protocol is run with both. Run the same command again to resume an interrupted run. With
@@ -66,8 +58,6 @@ def reproduce(
 
     Examples:
       hornbook reproduce -o run/
-
-      hornbook reproduce --data hcc-survival.csv --scale paper -o run/
 
       hornbook reproduce --data hcc-survival.csv --scale paper --scan -o run/
 

@@ -9,10 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from hornbook.cli.app import app
-from hornbook.cli.options import RunArgument
+from hornbook.cli.app import USE, HelpfulCommand, app
+from hornbook.cli.options import JsonOption, RunArgument, into
 from hornbook.cli.output import emit
 from hornbook.errors import HornbookError
 from hornbook.storage import write_file
@@ -37,22 +35,17 @@ class Format(StrEnum):
     HTML = "html"
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def show(
     run: RunArgument,
-    form: Annotated[
-        Format, typer.Option("--format", "-f", help="Output format; html is the whole report.")
-    ] = Format.TEXT,
+    form: Annotated[Format, into("--format", "-f", help=f"{', '.join(Format)}.")] = Format.TEXT,
     background: Annotated[
-        bool,
-        typer.Option("--background", help="Include rules that hold by construction (rules)."),
+        bool, into("--background", help="With --format rules: also those that hold by construction.")
     ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write instead of printing.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
+    output: Annotated[Path | None, into("--output", "-o", help="The file to write.")] = None,
+    as_json: JsonOption = False,
 ) -> None:
-    """Show the explanation of a run.
+    """Print the explanation of a run, or export it.
 
     SQL, Python, Prolog, PMML and Excel decide by the columns of your table: SQL as one expression for
     the SELECT of any query, Excel as a sheet into which values are typed. Rules are the theory that
@@ -64,11 +57,7 @@ def show(
 
       hornbook show run/ --format sql > decision.sql
 
-      hornbook show run/ --format csv -o lines.csv
-
       hornbook show run/ --format pmml -o decision.pmml
-
-      hornbook show run/ --format xlsx -o decision.xlsx
 
       hornbook show run/ --format html > report.html
 

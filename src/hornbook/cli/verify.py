@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.options import (
     MODEL_SECONDS,
     JsonOption,
     ModelSecondsOption,
+    MovedDataOption,
     MovedModelOption,
-    ProofSecondsOption,
     RunArgument,
     TrustOption,
 )
 from hornbook.cli.output import emit, emit_json, progress
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def verify(
     context: typer.Context,
     run: RunArgument,
-    model: MovedModelOption = None,
-    trust_pickle: TrustOption = False,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    proof_seconds: ProofSecondsOption = 120.0,
     as_json: JsonOption = False,
+    model: MovedModelOption = None,
+    data: MovedDataOption = None,
+    trust_pickle: TrustOption = False,
 ) -> None:
-    """Verify a run: no file was changed, and model and table give the same result and proofs again.
+    """Verify a run: make it and its proofs again, and compare.
 
-    The run is made again, which takes as long as it took. What has nothing to be compared with is listed.
-
-    Exit code 0 if everything holds, 1 if something does not (one line each), 2 if a file cannot be read.
+    That takes as long as it took. What has nothing to be compared with is listed. Exit code 0 if everything
+    holds, 1 if something does not (one line each), 2 if a file cannot be read.
 
     Example:
       hornbook verify run/
@@ -42,8 +41,8 @@ def verify(
 
     context.with_resource(limit_model_seconds(model_seconds))
     findings = []
-    with progress("verifying") as show:
-        for finding in verify_folder(run, model, trust_pickle, proof_seconds):
+    with progress("making the run again") as show:
+        for finding in verify_folder(run, data, model, trust_pickle):
             findings.append(finding)
             show(finding.about)
     holds = all(finding.holds is not False for finding in findings)

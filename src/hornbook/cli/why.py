@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hornbook.cli.app import app
+from hornbook.cli.app import ASK, HelpfulCommand, app
 from hornbook.cli.inputs import read_pairs
 from hornbook.cli.options import (
     MODEL_SECONDS,
     JsonOption,
     ModelSecondsOption,
+    MovedDataOption,
     MovedModelOption,
     RunArgument,
     SeedOption,
     SetOption,
     TrustOption,
+    how_long,
+    how_sure,
+    what,
 )
 from hornbook.cli.output import emit, emit_json, progress
 from hornbook.errors import HornbookError
@@ -28,73 +31,52 @@ if TYPE_CHECKING:
     from hornbook.reasons import ChangesTable, TableReasons, Why
 
 
-@app.command()
+@app.command(cls=HelpfulCommand, rich_help_panel=ASK)
 def why(
     context: typer.Context,
     run: RunArgument,
-    row: Annotated[
-        int | None, typer.Option(help="The number of a row of the run's table; the first is 1.")
-    ] = None,
+    row: Annotated[int | None, what(help="The number of a row; the first is 1.")] = None,
     given: SetOption = None,
     whole_table: Annotated[
-        bool, typer.Option("--all", help="All rows of the table: the few reasons that cover most of them.")
+        bool, what("--all", help="All rows: the few reasons that cover most of them.")
     ] = False,
-    reasons: Annotated[
-        int | None, typer.Option(min=1, help="Number of reasons: 1 of a row, 10 with --all.")
-    ] = None,
-    prefer: Annotated[
-        list[str] | None, typer.Option(help="Columns that reasons should speak of where they can.")
-    ] = None,
-    share: Annotated[
-        float,
-        typer.Option(help="Share of the rows that meet a reason on which the model keeps its answer."),
-    ] = 0.95,
-    proof: Annotated[
-        bool | None,
-        typer.Option(
-            help="Go on until a reason is proved, if the prover supports the model; not with --all."
-        ),
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(min=0.1, help="Time limit: 10 for each reason, 60 for all of --all.")
-    ] = None,
-    changes: Annotated[
-        int, typer.Option(min=0, help="Number of changes to look for that would change the answer.")
-    ] = 1,
     changes_table: Annotated[
-        bool, typer.Option("--changes-table", help="Three actions that turn most rows refused a class.")
+        bool, what("--changes-table", help="Three actions that turn most rows refused a class.")
     ] = False,
-    wished: Annotated[
-        str | None, typer.Option(help="The class that changes should lead to; any other by default.")
+    wished: Annotated[str | None, what(help="The class that changes should lead to.")] = None,
+    prefer: Annotated[list[str] | None, what(help="Columns that reasons should speak of.")] = None,
+    fixed: Annotated[list[str] | None, what(help="Columns that may not change: age,sex.")] = None,
+    up: Annotated[list[str] | None, what(help="Columns that may only go up.")] = None,
+    down: Annotated[list[str] | None, what(help="Columns that may only go down.")] = None,
+    reasons: Annotated[
+        int | None, how_long(min=1, help="Number of reasons: 1 of a row, 10 with --all.")
     ] = None,
-    fixed: Annotated[list[str] | None, typer.Option(help="Columns that may not change: age,sex.")] = None,
-    up: Annotated[list[str] | None, typer.Option(help="Columns that may only go up.")] = None,
-    down: Annotated[list[str] | None, typer.Option(help="Columns that may only go down.")] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--svg", help="A file for a picture of the reason and the change.")
+    changes: Annotated[int, how_long(min=0, help="Number of changes that would change the answer.")] = 1,
+    seconds: Annotated[
+        float | None, how_long(min=0.1, help="Seconds for a reason: 10, or 60 with --all.")
     ] = None,
-    model: MovedModelOption = None,
-    trust_pickle: TrustOption = False,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    share: Annotated[float, how_sure(help="Share of rows on which a reason keeps the answer.")] = 0.95,
+    proof: Annotated[bool | None, how_sure(help="Prove a reason, where that is possible.")] = None,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
+    model: MovedModelOption = None,
+    data: MovedDataOption = None,
+    trust_pickle: TrustOption = False,
 ) -> None:
-    """Say why a run's model decides a row as it does, with a guarantee, and what would change that.
+    """Say why a run's model decides a row, and what would change it.
 
     The reason is a set of the row's conditions under which the model keeps its answer, whatever the other
     values are. The row is one of the table, with --row; values that are --set replace its own. Without
-    --row, columns that are not set are unknown. With --all a reason is found for every row, and those are
-    printed that cover most of them, and the rows that remain. With --changes-table the same few changes are
-    made in all rows that are refused a class, and their share that turns is measured on held-out rows.
+    --row, columns that are not set are unknown. With --changes-table the same few changes are made in all
+    rows that are refused a class.
 
     Examples:
       hornbook why run/ --row 17
 
       hornbook why run/ --set ascites=1 --set age=61 --prefer age --reasons 2
 
-      hornbook why run/ --row 17 --no-proof --share 0.9 --json
-
-      hornbook why run/ --row 17 --fixed age,sex --down bilirubin --changes 3 --svg why.svg
+      hornbook why run/ --row 17 --fixed age,sex --down bilirubin --changes 3
 
       hornbook why run/ --all --reasons 5
 
@@ -103,22 +85,17 @@ def why(
     """
     from hornbook.models import limit_model_seconds
     from hornbook.reasons import ChangeLimits, Reasoner, cover_table, find_actions
-    from hornbook.report import write_why_svg
     from hornbook.runs import Run
-    from hornbook.storage import write_file
 
     context.with_resource(limit_model_seconds(model_seconds))
-    about_row = row is not None or bool(given) or picture is not None
+    about_row = row is not None or bool(given)
     if changes_table and (whole_table or about_row or reasons or prefer):
-        raise HornbookError(
-            "--changes-table is about all rows; leave out --all, --svg, and what is about a row"
-        )
-    if not changes_table and whole_table == (row is not None or bool(given)):
+        raise HornbookError("--changes-table is about all rows; leave out --all, and what is about a row")
+    if not changes_table and whole_table == about_row:
         raise HornbookError("say which row: --row NUMBER, or values by --set column=value, or --all")
-    if whole_table and (picture is not None or wished is not None or fixed or up or down):
-        raise HornbookError("--all says why, and not what would change it; leave out --svg and limits")
-    loaded = Run.load(run)
-    subject = replace(loaded.restore(model, trust_pickle), seed=seed)
+    if whole_table and (wished is not None or fixed or up or down):
+        raise HornbookError("--all says why, and not what would change it; leave out the limits of changes")
+    subject = replace(Run.load(run).restore(model, trust_pickle, data), seed=seed)
     preferred, *limits = (_read_columns(subject, names or []) for names in (prefer, fixed, up, down))
     answer: Why | TableReasons | ChangesTable
     with progress("asking the model"):
@@ -145,8 +122,6 @@ def why(
                 limits=ChangeLimits(*limits),
                 wished=wished,
             )
-            if picture is not None:
-                write_file(picture, write_why_svg(answer, loaded.extraction))
     if as_json:
         emit_json(answer)
     else:

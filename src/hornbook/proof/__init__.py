@@ -5,11 +5,12 @@ from __future__ import annotations
 from hornbook.proof.columns import ColumnProver, make
 from hornbook.proof.domain import Domain, Interval
 from hornbook.proof.primes import Prime, repair_rule, shrink_rule
-from hornbook.proof.prover import PROOF_SECONDS, Engine, Prover, Verdict
+from hornbook.proof.prover import PROOF_SECONDS, TOTAL_TIME_SPENT, Engine, Prover, Verdict, prove_in_time
 from hornbook.proof.region import Values
 
 __all__ = [
     "PROOF_SECONDS",
+    "TOTAL_TIME_SPENT",
     "ColumnProver",
     "Domain",
     "Engine",
@@ -19,6 +20,7 @@ __all__ = [
     "Values",
     "Verdict",
     "make",
+    "prove_in_time",
     "repair_rule",
     "shrink_rule",
 ]

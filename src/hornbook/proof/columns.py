@@ -167,7 +167,9 @@ class ColumnProver:
         columns = {self.columns[place] for place in combined.needed}
         return replace(combined, needed=frozenset(each for each in body if each.column in columns))
 
-    def prove_monotone(self, column: str, outcome: int) -> Verdict[pd.DataFrame]:
+    def prove_monotone(
+        self, column: str, outcome: int, seconds: float | None = None
+    ) -> Verdict[pd.DataFrame]:
         """Prove or refute that a class is never lost where a column rises and the others stay.
 
         That is decided for trees of two classes. A witness is two rows, the lower one first.
@@ -178,9 +180,11 @@ class ColumnProver:
             A column of numbers that the model reads.
         outcome
             The number of the class.
+        seconds
+            The time limit.
 
         """
-        deadline = Deadline.after(self.seconds)
+        deadline = Deadline.after(self.seconds if seconds is None else seconds)
         reason = self.wall.refusal
         if not isinstance(self.reading, TreeReading) or self.wall.count > 2:
             reason = "monotonicity is proved of trees of two classes; of other models it is sampled"

@@ -216,6 +216,23 @@ class Verdict(Generic[Witness_co]):
         return f"undecided: {self.reason}"
 
 
+TOTAL_TIME_SPENT = "the time for all proofs was spent"
+"""The reason of the verdict on a question for which no time was left."""
+
+
+def prove_in_time(
+    prove: Callable[..., Verdict[Witness_co]], seconds: float, deadline: Deadline
+) -> Verdict[Witness_co]:
+    """Ask a question that may take some seconds, but no longer than all questions together may."""
+    left = min(seconds, deadline.left)
+    if left <= 0:
+        return Verdict("undecided", "nobody", reason=TOTAL_TIME_SPENT)
+    verdict = prove(seconds=left)
+    if verdict.status == "undecided" and left < seconds:
+        return replace(verdict, reason=TOTAL_TIME_SPENT)
+    return verdict
+
+
 def decide_region(
     side: Side,
     region: Bools,

@@ -6,7 +6,6 @@ Other pages extend `templates/base.html` and are rendered by `render_page`.
 from hornbook.report.content import explain_guarantee, format_percent, to_text
 from hornbook.report.drawings import Chart, Dot, Series, frontier_chart, to_svg, write_svg
 from hornbook.report.page import render_page, to_diff_html, to_html, to_notebook
-from hornbook.report.reasons import write_why_svg
 
 __all__ = [
     "Chart",
@@ -22,5 +21,4 @@ __all__ = [
     "to_svg",
     "to_text",
     "write_svg",
-    "write_why_svg",
 ]

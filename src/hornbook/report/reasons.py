@@ -16,7 +16,6 @@ from markupsafe import Markup, escape
 
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Condition, Missing, find_range, write_value
-from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, Extraction
 from hornbook.report.drawings import N_COLOURS
 
@@ -202,18 +201,6 @@ def _choose_bars(why: Why, extraction: Extraction) -> tuple[list[ColumnBar], str
         return bars, ""
     kept = sorted(range(len(bars)), key=lambda number: bars[number].value == bars[number].new)[:MAX_BARS]
     return [bars[number] for number in sorted(kept)], f"and {len(bars) - MAX_BARS} columns more"
-
-
-def write_why_svg(why: Why, extraction: Extraction) -> str:
-    """The picture of why a model decides a row so as an SVG file of its own, for light and dark pages."""
-    from hornbook.report.page import read_asset
-
-    picture = str(draw_why(why, extraction))
-    if not picture:
-        raise HornbookError("there is nothing to draw: no reason and no change speaks of a column")
-    head, rest = picture.split(">", 1)
-    style = read_asset("reasons.css")
-    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{style}</style>{rest}\n'
 
 
 def _choose_colours(why: Why, classes: Sequence[str]) -> tuple[int, int]:

@@ -1,6 +1,6 @@
 """Saved runs: the run folder, how a run is made and made again, its proofs, and comparisons with trees."""
 
-from hornbook.runs.certificates import prove_and_repair, prove_theory
+from hornbook.runs.certificates import ProofLimits, prove_and_repair, prove_theory
 from hornbook.runs.comparison import ComparisonRow, compare_rules_with_trees, compare_with_trees
 from hornbook.runs.folder import (
     Run,
@@ -21,7 +21,6 @@ from hornbook.runs.inputs import (
     describe_model,
     describe_network,
     encode_judge,
-    encode_model,
     find_endpoint,
     load_target_table,
     read_row_file,
@@ -37,6 +36,7 @@ from hornbook.runs.verification import verify_folder
 __all__ = [
     "ComparisonRow",
     "NewRun",
+    "ProofLimits",
     "Run",
     "TargetTable",
     "add_guarantees",
@@ -47,7 +47,6 @@ __all__ = [
     "describe_model",
     "describe_network",
     "encode_judge",
-    "encode_model",
     "explain_as_set",
     "file_checksum",
     "find_broken_seals",

@@ -13,13 +13,23 @@ import json
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import UNICODE, Interpretation, Rule, Vocabulary, rule_text, vocabulary_forms
-from hornbook.proof import PROOF_SECONDS, Engine, Prime, Prover, Verdict, repair_rule
+from hornbook.proof import (
+    PROOF_SECONDS,
+    TOTAL_TIME_SPENT,
+    Engine,
+    Prime,
+    Prover,
+    Verdict,
+    prove_in_time,
+    repair_rule,
+)
 from hornbook.queries import Guarantee, Proved, Unknown, UnknownKind
 from hornbook.runs.seal import Finding
 from hornbook.schema import read_object, write_object
@@ -27,9 +37,6 @@ from hornbook.storage import read_json, write_file
 
 PROOFS_FILE = "proofs.json"
 """Name of the certificate file in a run folder."""
-
-TOTAL_TIME_SPENT = "the time for all rules was spent"
-"""The reason of the verdict on a rule that was not asked about."""
 
 
 @dataclass(frozen=True)
@@ -195,21 +202,14 @@ def prove_rules(
         The end of the time for all rules together; rules that come later are undecided.
 
     """
+    prover = certificates.prover
     known = {rule: certificates.find_decided(rule) for rule in rules}
     for rule, earlier in known.items():
-        certificate = earlier or Certificate.of(rule, _prove_rule(certificates.prover, deadline, rule))
+        certificate = earlier or Certificate.of(
+            rule, prove_in_time(partial(prover.prove_rule, rule), prover.seconds, deadline)
+        )
         certificates.add(certificate)
         yield certificate
-
-
-def _prove_rule(prover: Prover, deadline: Deadline, rule: Rule) -> Verdict[Interpretation]:
-    left = min(prover.seconds, deadline.left)
-    if left <= 0:
-        return Verdict("undecided", "nobody", reason=TOTAL_TIME_SPENT)
-    verdict = prover.prove_rule(rule, left)
-    if verdict.status == "undecided" and left < prover.seconds:
-        return replace(verdict, reason=TOTAL_TIME_SPENT)
-    return verdict
 
 
 def prove_and_repair(
@@ -363,6 +363,11 @@ class ProofLimits:
 
     seconds: float = PROOF_SECONDS
     total: float | None = None
+
+    @property
+    def patience(self) -> float:
+        """The seconds that a proof may take when it is derived again."""
+        return 2 * min(self.seconds, math.inf if self.total is None else self.total)
 
     def agree(self, claimed: Guarantee, derived: Guarantee, taken: float) -> bool:
         """Whether the stored verdict equals the one that was derived again in `taken` seconds.

@@ -9,8 +9,9 @@ alone: all other files but the seal are the same bytes whenever the run is made 
 from __future__ import annotations
 
 import json
+import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -24,13 +25,13 @@ from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.models import Subject, load_model
 from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, QuerySubject
-from hornbook.reasons import Why
 from hornbook.report import to_diff_html, to_html
 from hornbook.runs.certificates import PROOFS_FILE, Certificates
-from hornbook.runs.inputs import TargetTable, encode_judge, encode_model, is_trained, load_target_table
+from hornbook.runs.inputs import TargetTable, encode_judge, load_target_table
 from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
 from hornbook.schema import read_object, write_json
 from hornbook.storage import lock_folder, read_json, read_text, write_file
+from hornbook.tables import DATASETS, is_query, is_source
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "config.json",
@@ -72,7 +73,6 @@ class _DataConfig(_TestedData):
 
 class _RunSettings(TypedDict):
     seed: int
-    encoding: str | None
 
 
 class _AnyConfig(TypedDict, total=False):
@@ -81,7 +81,6 @@ class _AnyConfig(TypedDict, total=False):
     target: str
     model: dict[str, Any]
     proof: dict[str, Any] | None
-    why: int
 
 
 class _RunConfig(_AnyConfig):
@@ -145,6 +144,20 @@ class Run:
                 f"hornbook show {self.folder} --format html -o {path}"
             )
 
+    def find_file(self, about: Mapping[str, Any], what: str = "file") -> Path:
+        """A file that the configuration names, where it was or where it has moved to, known by its checksum.
+
+        One that has no checksum, or another one now, is taken where it is found first.
+        """
+        places = [place for place in list_places(self.folder, about["path"]) if place.exists()]
+        if not places:
+            raise HornbookError(
+                f"{self.folder} was made with {about['path']}, seen from there, and no such {what} is there "
+                f"or here; {'say where it is by --model FILE' if what == 'model' else 'bring it back'}"
+            )
+        same = (place for place in places if file_checksum(place) == about.get("sha256"))
+        return next(same, places[0])
+
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
         about = self.config.get("model")
@@ -154,32 +167,36 @@ class Run:
             )
         if not isinstance(about, dict) or not isinstance(about.get("path"), str):
             raise HornbookError(f"{self.folder / CONFIG_FILE} does not say where the model is")
-        return given or self.folder / about["path"]  # an absolute path stays as it is
+        return given or self.find_file(about, "model")
 
     @property
     def is_by_queries(self) -> bool:
         """Whether it learned a theory by queries, and not an explanation of another form."""
         return "judge" in self.config.get("settings", {})
 
-    def restore(self, model: Path | None = None, trust_pickle: bool = False) -> Subject:
-        """The run's model, bound again to the run's table with its words; refuse what has changed."""
-        table = self.load_table()
+    def restore(
+        self, model: Path | None = None, trust_pickle: bool = False, data: str | None = None
+    ) -> Subject:
+        """The run's model, bound again to the run's table with its words; refuse what has changed.
+
+        `model` and `data` say where these are now, if they have moved.
+        """
+        table = self.load_table(data)
         if self.is_by_queries:
             raise HornbookError(f"{self.folder} is a run by queries; this needs one of hornbook extract")
         return self.bind(table, self.load_model(model, trust_pickle))
 
-    def restore_queries(self, model: Path | None = None, trust_pickle: bool = False) -> QuerySubject:
+    def restore_queries(
+        self, model: Path | None = None, trust_pickle: bool = False, data: str | None = None
+    ) -> QuerySubject:
         """As `restore`, of a run by queries: the model, bound again to the variables of the table."""
-        return self.bind_queries(self.load_table(), self.load_model(model, trust_pickle))
+        return self.bind_queries(self.load_table(data), self.load_model(model, trust_pickle))
 
     def bind(self, table: TargetTable, model: Any, words: CodeBook | None = None) -> Subject:
         """Bind a loaded model to a loaded table as the run did, by default with the run's words."""
-        settings, about = self.config["settings"], self.config["model"]
-        if not is_trained(about):
-            model = encode_model(model, settings["encoding"], about.get("url") or about["path"])
         if (test := self.config["data"].get("test")) is not None:
             table = table.with_test_rows(test)
-        return table.bind(model, settings, words or self.extraction.code_book)
+        return table.bind(model, self.config["settings"], words or self.extraction.code_book)
 
     def bind_queries(self, table: TargetTable, model: Any, words: CodeBook | None = None) -> QuerySubject:
         """As `bind`, of a run by queries."""
@@ -188,30 +205,46 @@ class Run:
         judge = encode_judge(model, settings["encoding"], source, rows)
         return table.bind_queries(judge, settings, words or self.extraction.code_book)
 
-    def load_table(self, changed: bool = False) -> TargetTable:
-        """Load the run's table; refuse one that is another now, unless it may have `changed`."""
+    def load_table(self, given: str | None = None, changed: bool = False) -> TargetTable:
+        """Load the run's table; refuse one that is another now, unless it may have `changed`.
+
+        It is looked for where it is given to be, or where the run found it and near there.
+        """
         if "data" not in self.config:
             raise HornbookError(
                 f"{self.folder} was saved from Python and does not say where its table and its model are; "
                 "this needs a run of hornbook extract or hornbook learn"
             )
-        data = self.config["data"]
-        table = load_target_table(
-            data["source"], data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
-        )
-        if (columns := data.get("columns")) is not None:
-            table = table.choose_columns(columns)
-        if not changed and table.table.checksum() != data["sha256"]:
-            raise HornbookError(f"{data['source']} has changed since the run was made: the checksums differ")
-        return table
+        data, found = self.config["data"], None
+        for source in [given] if given is not None else list_sources(self.folder, data["source"]):
+            table = load_target_table(
+                source, data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
+            )
+            if (columns := data.get("columns")) is not None:
+                table = table.choose_columns(columns)
+            if given is not None:  # it is called as it was
+                table = replace(table, table=replace(table.table, name=data.get("name", table.table.name)))
+            found = found or table
+            if table.table.checksum() == data["sha256"]:
+                return table
+        if found is None:
+            raise HornbookError(
+                f"{self.folder} was made with {data['source']}, seen from there, and no such table is there "
+                "or here; say where it is by --data FILE"
+            )
+        if not changed:
+            raise HornbookError(
+                f"{given or data['source']} has changed since the run was made: the checksums differ"
+            )
+        return found
 
     def find_test_file(self) -> Path | None:
         """The file of the run's test rows, if it has one; refuse one that has changed."""
         given = self.config["data"].get("test")
         if given is None:
             return None
-        path = Path(given["path"])
-        if not path.exists() or file_checksum(path) != given["sha256"]:
+        path = self.find_file(given)
+        if file_checksum(path) != given["sha256"]:
             raise HornbookError(f"{path} is not what it was when the run was made; give rows by --test FILE")
         return path
 
@@ -236,6 +269,35 @@ class Run:
         return model
 
 
+def list_places(folder: Path, path: str) -> Iterator[Path]:
+    """Where a file may be that was at `path`, seen from a run folder: there, or near the folder, or here."""
+    yield folder / path  # an absolute path stays as it is
+    parts = [part for part in Path(path).parts if part not in ("..", Path(path).anchor)]
+    for base in (folder, folder.resolve().parent, Path()):
+        yield from (base.joinpath(*parts[start:]) for start in range(len(parts)))
+
+
+def list_sources(folder: Path, source: str) -> Iterator[str]:
+    """What the table of a run may be read from now: a dataset or a query as it was, files where they are."""
+    if is_query(source) or source in DATASETS:
+        yield source
+        return
+    places = dict.fromkeys(os.path.normpath(place) for place in list_places(folder, source))
+    yield from filter(is_source, places)
+
+
+def relate(content: Any, folder: Path) -> Any:
+    """A part of a configuration with all paths as they are seen from the run folder, which may move."""
+    if not isinstance(content, Mapping):
+        return content
+    return {
+        name: os.path.relpath(value, folder.resolve())
+        if name in ("path", "source") and isinstance(value, str) and Path(value).is_absolute()
+        else relate(value, folder)
+        for name, value in content.items()
+    }
+
+
 def save_extraction(folder: Path, extraction: Extraction) -> None:
     """Save an extraction that was made without a run: its result and its report."""
     with lock_folder(folder):
@@ -253,26 +315,22 @@ def save_run(
     extraction: Extraction,
     seconds: float | None = None,
     certificates: Certificates | None = None,
-    cases: Sequence[Why] = (),
 ) -> None:
-    """Save the result of a run; the metrics come last and mark the run as complete.
-
-    The report says why the model decides the given cases so; nothing else is kept of them.
-    """
+    """Save the result of a run; the metrics come last and mark the run as complete."""
     if certificates is None:
         (folder / PROOFS_FILE).unlink(missing_ok=True)
     else:
         extraction = add_guarantees(extraction, certificates.guarantees)
         certificates.close()
-    _end_run(folder, result_files(extraction, cases), seconds)
+    _end_run(folder, result_files(extraction), seconds)
 
 
-def result_files(extraction: Extraction, cases: Sequence[Why] = ()) -> dict[str, str]:
-    """The files that show a result, by their names: what they hold follows from it and from the cases."""
+def result_files(extraction: Extraction) -> dict[str, str]:
+    """The files that show a result, by their names: what they hold follows from it."""
     return {
         EXTRACTION_FILE: extraction.to_json(),
         THEORY_FILE: extraction.theory.to_text(),
-        REPORT_FILE: to_html(extraction, cases),
+        REPORT_FILE: to_html(extraction),
         METRICS_FILE: _json(metrics_object(extraction)),
     }
 

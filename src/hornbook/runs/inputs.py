@@ -280,13 +280,6 @@ def describe_sample(rows: int, source_rows: int) -> str:
     return f"has {source_rows:,} rows, of which {rows:,} are used, drawn at random"
 
 
-def encode_model(model: Any, encoding: str | None, source: str) -> Any:
-    """A loaded model; it is a predictor only where the encoding of missing values is given."""
-    if encoding is None:
-        return model
-    return as_predictor(model, encoding=encoding, name=name_model_source(source))
-
-
 def encode_judge(model: Any, encoding: str | None, source: str, rows: pd.DataFrame) -> Predictor:
     """A loaded model as a predictor of two classes; one behind an endpoint is asked about rows for them."""
     if isinstance(model, RemoteModel):

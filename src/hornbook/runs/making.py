@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import join
@@ -14,9 +14,8 @@ from hornbook.extraction import Extraction, explain, learn_judged_cases, learn_l
 from hornbook.extraction.learning import Watch
 from hornbook.models import Subject
 from hornbook.queries import Budget, QuerySubject, Settings
-from hornbook.reasons import Why
 from hornbook.runs.certificates import Certificates
-from hornbook.runs.folder import library_versions, refuse_other_run, save_run, start_run
+from hornbook.runs.folder import library_versions, refuse_other_run, relate, save_run, start_run
 from hornbook.runs.inputs import TargetTable, note_inputs
 from hornbook.surrogates import Candidate
 
@@ -74,6 +73,7 @@ class NewRun:
             **further,
         }
         if folder is not None:
+            config = relate(config, folder)
             refuse_other_run(folder, config, force)
         return cls(config, folder, force, tuple(note_inputs(table, subject, model)))
 
@@ -94,11 +94,10 @@ class NewRun:
         self,
         extraction: Extraction,
         certificates: Certificates | None = None,
-        cases: Sequence[Why] = (),
     ) -> None:
-        """Save the result in the folder, if there is one; the report says why the model decides cases so."""
+        """Save the result in the folder, if there is one."""
         if self.folder is not None:
-            save_run(self.folder, extraction, self.clock.elapsed, certificates, cases)
+            save_run(self.folder, extraction, self.clock.elapsed, certificates)
 
     def to_object(self, extraction: Extraction) -> dict[str, Any]:
         """The extraction and its folder, ready for JSON."""

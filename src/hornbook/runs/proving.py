@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 
 from hornbook.conditions import Condition, write_value
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
 from hornbook.explanations.tree import Node
 from hornbook.extraction import Extraction
 from hornbook.models import Subject
-from hornbook.proof import PROOF_SECONDS, ColumnProver, Domain, Verdict, make
+from hornbook.proof import PROOF_SECONDS, ColumnProver, Domain, Verdict, make, prove_in_time
 from hornbook.queries import Guarantee, Unknown
 
 
-def prove_lines(extraction: Extraction, subject: Subject, seconds: float = PROOF_SECONDS) -> Extraction:
+def prove_lines(
+    extraction: Extraction,
+    subject: Subject,
+    seconds: float = PROOF_SECONDS,
+    total: float | None = None,
+    watch: Callable[[str], None] | None = None,
+) -> Extraction:
     """The extraction, with what was proved or refuted of each line for every row of a domain.
 
     Parameters
@@ -26,21 +34,28 @@ def prove_lines(extraction: Extraction, subject: Subject, seconds: float = PROOF
         An explanation by a tree or rules.
     subject
         The model, bound to a table: the domain reaches from the least to the greatest value of each column.
-    seconds
-        Time limit of each line.
+    seconds, total
+        Time limits of each line, and of all together.
+    watch
+        Is called with the text of each line.
 
     """
     refuse_unprovable_form(extraction.explanation.form)
     domain = Domain.of(subject.frame)
-    verdicts = prove_explanation(extraction.explanation, make(subject.predictor, domain, seconds))
-    return add_verdicts(
-        extraction, domain, [None if each is None else line_guarantee(each) for each in verdicts]
-    )
+    prover = make(subject.predictor, domain, seconds)
+    verdicts = []
+    for line, verdict in zip(
+        extraction.explanation.lines(), prove_explanation(extraction.explanation, prover, total), strict=True
+    ):
+        verdicts.append(None if verdict is None else line_guarantee(verdict))
+        if watch is not None:
+            watch(line.text)
+    return add_verdicts(extraction, domain, verdicts)
 
 
 def prove_explanation(
-    explanation: Explanation, prover: ColumnProver
-) -> tuple[Verdict[pd.DataFrame] | None, ...]:
+    explanation: Explanation, prover: ColumnProver, total: float | None = None
+) -> Iterator[Verdict[pd.DataFrame] | None]:
     """Prove or refute each line of an explanation for every row of a domain.
 
     A line of rules is about the rows that meet its rule and none before it, a line of a tree about the
@@ -52,10 +67,12 @@ def prove_explanation(
         Rules or a tree; the lines of a score card hold only together, so none has a verdict.
     prover
         The prover of the model.
+    total
+        Time limit of all lines together in seconds.
 
-    Returns
-    -------
-    verdicts
+    Yields
+    ------
+    verdict
         One for each line of `explanation.lines()`; None for a line that names no class.
 
     Examples
@@ -78,8 +95,13 @@ def prove_explanation(
         raise HornbookError(
             f"the explanation tells {len(explanation.classes)} classes apart, and the model {prover.classes}"
         )
-    verdicts = iter([prover.prove(body, outcome, excluded) for body, excluded, outcome in questions])
-    return tuple(next(verdicts) if line.outcome else None for line in explanation.lines())
+    deadline, asked = Deadline.after(total), iter(questions)
+    for line in explanation.lines():
+        if not line.outcome:
+            yield None
+            continue
+        body, excluded, outcome = next(asked)
+        yield prove_in_time(partial(prover.prove, body, outcome, excluded), prover.seconds, deadline)
 
 
 Question = tuple[tuple[Condition, ...], tuple[tuple[Condition, ...], ...], int]

@@ -7,7 +7,7 @@ says is compared with what the model and the table say now.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -22,8 +22,6 @@ from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import Extraction
 from hornbook.proof import Domain, Prover, make
 from hornbook.queries import INTERRUPTED, MODEL_FAILED
-from hornbook.reasons import Reasoner, Why
-from hornbook.report import to_html
 from hornbook.runs.certificates import (
     PROOFS_FILE,
     ProofLimits,
@@ -38,7 +36,6 @@ from hornbook.runs.folder import (
     DECISIVE_PARTS,
     DIFF_FILE,
     EXTRACTION_FILE,
-    REPORT_FILE,
     TIMES_FILE,
     TRACE_FILE,
     TRACE_TIMES_FILE,
@@ -78,8 +75,6 @@ class MadeAgain:
         The model.
     frame
         The columns of the table.
-    explain_cases
-        Says why the model decides the rows so that the report shows.
     trace
         The content of the trace, of a run by queries.
     prover, source
@@ -90,14 +85,13 @@ class MadeAgain:
     extraction: Extraction
     model: Any
     frame: pd.DataFrame
-    explain_cases: Callable[[], Sequence[Why]] = tuple
     trace: str | None = None
     prover: Prover | None = None
     source: Path | None = None
 
 
 def verify_folder(
-    folder: Path, model: Path | None = None, trust_pickle: bool = False, seconds: float = 120.0
+    folder: Path, data: str | None = None, model: Path | None = None, trust_pickle: bool = False
 ) -> Iterator[Finding]:
     """Verify a run: whether its files are as it left them, and whether it can be made again.
 
@@ -105,12 +99,10 @@ def verify_folder(
     ----------
     folder
         The run folder; nothing is written there.
-    model
-        The model file, if it has moved.
+    data, model
+        The table and the model file, if they have moved.
     trust_pickle
         Whether to load a pickle, which can run any code.
-    seconds
-        Time limit of each proof.
 
     """
     sealed = read_seal(folder)
@@ -133,7 +125,7 @@ def verify_folder(
     refuse_unfinished(run)
     loaded = None
     try:
-        table, about = run.load_table(changed=True), run.config["model"]
+        table, about = run.load_table(data, changed=True), run.config["model"]
         source = about.get("url") or str(run.find_model(model))
         if changed := list(_find_changed_inputs(run, table, source)):
             yield from changed
@@ -144,7 +136,7 @@ def verify_folder(
         yield from compare_config(run, _describe_inputs(run, table, loaded, source))
         with TemporaryDirectory() as scratch:
             again = make_again(run, table, loaded, source, Path(scratch) / TRACE_FILE)
-        yield from verify_run(run, again, sealed, seconds)
+        yield from verify_run(run, again, sealed)
     except Exception as error:  # settings that no run has can fail anywhere
         if isinstance(error, ModelError) or (isinstance(error, HornbookError) and loaded is None):
             raise  # model or table cannot be read
@@ -171,7 +163,7 @@ def _find_changed_inputs(run: Run, table: TargetTable, source: str) -> Iterator[
     data, about = run.config["data"], run.config["model"]
     files = [(Path(source), about)] if "sha256" in about else []
     given = (data.get("test"), run.config["settings"].get("code_book"))
-    files += [(Path(each["path"]), each) for each in given if each is not None]
+    files += [(run.find_file(each), each) for each in given if each is not None]
     changed = [path.name for path, each in files if file_checksum(path) != each["sha256"]]
     if table.table.checksum() != data["sha256"]:
         changed.append(str(data["source"]))
@@ -182,16 +174,18 @@ def _find_changed_inputs(run: Run, table: TargetTable, source: str) -> Iterator[
 def _describe_inputs(run: Run, table: TargetTable, loaded: Any, source: str) -> dict[str, Any]:
     """The parts of a configuration that say what the model and the table are, described again.
 
-    A network that the run trained, and a file that has moved, are known by their checksums alone.
+    Files are known by their checksums, wherever they are; so is a model that the run trained.
     """
     about, test = run.config["model"], run.config["data"].get("test")
     if test is not None:
-        file = describe_file(Path(test["path"]))
-        table = table.with_test_rows({**file, "unknown_levels": test["unknown_levels"]})
-    parts = {"data": table.to_object(), "target": table.target}
-    if is_trained(about) or source not in (about.get("url"), about.get("path")):
+        file = describe_file(run.find_file(test))
+        table = table.with_test_rows({**file, "path": test["path"], "unknown_levels": test["unknown_levels"]})
+    data = {**table.to_object(), "source": run.config["data"]["source"]}
+    parts = {"data": data, "target": table.target}
+    if is_trained(about):
         return parts
-    return {**parts, "model": describe_model(source, loaded)}
+    places = {name: about[name] for name in ("path", "name") if name in about}
+    return {**parts, "model": {**describe_model(source, loaded), **places}}
 
 
 def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Path) -> MadeAgain:
@@ -201,21 +195,17 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     """
     config, settings = run.config, run.config["settings"]
     book = settings["code_book"]
-    words = read_code_book(book and Path(book["path"]), table.frame_of(settings))
+    words = read_code_book(book and run.find_file(book), table.frame_of(settings))
     if not run.is_by_queries:
         subject = run.bind(table, loaded, words)
         new = NewRun(config, None, notes=tuple(note_inputs(table, subject, config["model"])))
         if (test := config["data"].get("test")) is not None:
             rows = read_test_rows(
-                Path(test["path"]), table.features, words, config["data"]["csv"], test["unknown_levels"]
+                run.find_file(test), table.features, words, config["data"]["csv"], test["unknown_levels"]
             )
             subject = subject.with_test_rows(rows)
         extraction = explain_as_set(subject, settings)
-
-        def explain_cases() -> Sequence[Why]:
-            return Reasoner(subject).explain_cases(extraction.explanation, config.get("why", 0))
-
-        return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features, explain_cases)
+        return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features)
     by_queries = run.bind_queries(table, loaded, words)
     new = NewRun(config, None, notes=tuple(note_inputs(table, by_queries, config["model"])))
     if (limit := settings["max_seconds"]) is not None:
@@ -231,7 +221,7 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     )
 
 
-def verify_run(run: Run, again: MadeAgain, sealed: Collection[str], seconds: float) -> Iterator[Finding]:
+def verify_run(run: Run, again: MadeAgain, sealed: Collection[str]) -> Iterator[Finding]:
     """Compare a run with the one that was made again, and derive its verdicts again.
 
     Parameters
@@ -242,8 +232,6 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str], seconds: flo
         The same run, made again.
     sealed
         The names of the files that are sealed.
-    seconds
-        Time limit of each proof.
 
     """
     if difference := _find_other_explanation(run, again.extraction):
@@ -260,21 +248,19 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str], seconds: flo
     if asked is None:
         yield Finding("proofs", None, "nothing was proved")
     elif again.prover is None:
-        yield from _verify_lines(run, again, ProofLimits(**asked), seconds)
+        yield from _verify_lines(run, again, ProofLimits(**asked))
         stated = [line.guarantee for line in run.extraction.lines]
         extraction = add_verdicts(extraction, Domain.of(again.frame), stated)
     else:
         content, vocabulary = read_certificates(run.folder / PROOFS_FILE), again.prover.vocabulary
         limits, rules = ProofLimits(**asked), run.extraction.explanation.compile().rules
         yield from verify_certificates(
-            again.prover, content, rules=rules, model=again.source, limits=limits, seconds=seconds
+            again.prover, content, rules=rules, model=again.source, limits=limits, seconds=limits.patience
         )
         certificates = read_proofs(vocabulary, content)
         files[PROOFS_FILE] = certificates_text(content, vocabulary, certificates)
         extraction = add_guarantees(extraction, {each.rule: each.guarantee for each in certificates})
-    page = (run.folder / REPORT_FILE).read_bytes()
-    # whoever writes the page again by hornbook show leaves out why the model decides some rows so
-    files |= result_files(extraction, () if page == to_html(extraction).encode() else again.explain_cases())
+    files |= result_files(extraction)
     yield from compare_files(run, files, sealed)
     yield from _list_underived(run, files, sealed)
 
@@ -329,11 +315,11 @@ def _find_other_explanation(run: Run, again: Extraction) -> str | None:
     return difference and difference.removeprefix(".")
 
 
-def _verify_lines(run: Run, again: MadeAgain, limits: ProofLimits, seconds: float) -> Iterator[Finding]:
+def _verify_lines(run: Run, again: MadeAgain, limits: ProofLimits) -> Iterator[Finding]:
     """Derive the verdict on each line again, named by the table's columns and the model's own classes."""
     made = again.extraction
     explanation = made.explanation
-    verdicts = prove_explanation(explanation, make(again.model, Domain.of(again.frame), seconds))
+    verdicts = prove_explanation(explanation, make(again.model, Domain.of(again.frame), limits.patience))
     texts = explanation.with_code_book(made.code_book.without_words()).lines()
     for text, stated, verdict in zip(texts, run.extraction.lines, verdicts, strict=True):
         claimed = stated.guarantee
