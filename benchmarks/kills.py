@@ -70,7 +70,7 @@ def list_runs(network: Path) -> dict[str, Callable[[Path], None]]:
     return {
         "extraction": give_command("extract", "iris", "--train", "--samples", "2000", "--max-literals", "4"),
         "queries": give_command(*query, "--max-queries", "8"),
-        "proofs": give_command(*query, "--max-queries", "4", "--proof", "--proof-seconds", "5"),
+        "proofs": give_command(*query, "--max-queries", "4", "--proof", "--seconds", "60"),
         "reproduction": reproduce_paper,
     }
 
