@@ -50,7 +50,9 @@ from hornbook.conditions import (
 from hornbook.errors import HornbookError
 from hornbook.schema import leaves_out_defaults
 from hornbook.storage import read_toml
+from hornbook.tables import find_scales, number_times
 from hornbook.tables.table import sorted_levels
+from hornbook.times import Scale, read_days, write_days
 
 UNNAMED_TARGET = "class"
 """What is predicted, where nobody says it."""
@@ -80,6 +82,8 @@ class ColumnWords:
         Whether all its numbers are whole.
     pair
         Its values, if there are two: what is not the one is the other.
+    scale
+        What its numbers are, if they are days: dates, times or durations.
 
     """
 
@@ -90,6 +94,7 @@ class ColumnWords:
     codes: bool = False
     whole: bool = False
     pair: tuple[Value, ...] = ()
+    scale: Scale = ""
 
     @property
     def are_categories(self) -> bool:
@@ -98,15 +103,36 @@ class ColumnWords:
 
     def name_level(self, value: Any) -> Any:
         """The name of a value; a value without one stays as it is."""
+        if self.scale and isinstance(value, int | float | np.number):
+            return write_days(float(value), self.scale)
         return next((name for level, name in self.levels if level == value), value)
 
     def read_level(self, name: Any) -> Any:
-        """The value that has a name; anything else stays as it is."""
+        """The value that has a name, days for times; anything else stays as it is."""
+        if self.scale and (days := read_days(name, self.scale)) is not None:
+            return days
         return next((level for level, own in self.levels if own == name), name)
 
     def name_value(self, value: Any) -> str:
         """What a value is called, as text."""
         return write_value(self.name_level(value))
+
+    def describe_range(self, least: int, most: int) -> str:
+        """Whole numbers from one to another, in words.
+
+        Examples
+        --------
+        >>> words = ColumnWords(whole=True)
+        >>> words.describe_range(44, 60), words.describe_range(44, 44), words.describe_range(-3, 2)
+        ('44–60', '44', '−3 to 2')
+
+        """
+        low, high = (self.name_value(end) for end in (least, most))
+        if least == most:
+            return low
+        if self.scale or least < 0:
+            return " to ".join(end if self.scale else end.replace("-", "−") for end in (low, high))
+        return f"{low}–{high}"
 
 
 @dataclass(frozen=True)
@@ -165,7 +191,10 @@ class CodeBook:
     def without_words(self) -> CodeBook:
         """The code book that knows of its columns what the table says, and nothing that the user does."""
         return CodeBook(
-            {name: ColumnWords(whole=words.whole, pair=words.pair) for name, words in self.columns.items()}
+            {
+                name: ColumnWords(whole=words.whole, pair=words.pair, scale=words.scale)
+                for name, words in self.columns.items()
+            }
         )
 
     def words(self, column: str) -> ColumnWords:
@@ -226,19 +255,20 @@ class CodeBook:
                 return Phrase(label, "is", ("true" if true else "false",))
             case Threshold(_, cut, above):
                 if not words.whole:
-                    return Phrase(label, ">" if above else "≤", (write_value(cut),), words.unit)
+                    return Phrase(label, ">" if above else "≤", (words.name_value(cut),), words.unit)
                 cut = math.floor(cut) + above
-                return Phrase(label, "≥" if above else "≤", (write_value(cut),), words.unit)
+                return Phrase(label, "≥" if above else "≤", (words.name_value(cut),), words.unit)
             case Between(column, low, high, inside):
                 if not inside:
                     below, beyond = Threshold(column, low, above=False), self.phrase(Threshold(column, high))
                     return replace(beyond, name=f"{self.describe(below)} or {beyond.name}")
                 if not words.whole:
-                    return Phrase(f"{write_value(low)} < {label}", "≤", (write_value(high),), words.unit)
+                    return Phrase(
+                        f"{words.name_value(low)} < {label}", "≤", (words.name_value(high),), words.unit
+                    )
                 least, most = math.floor(low) + 1, math.floor(high)
-                return Phrase(
-                    label, "=" if least == most else "", (describe_whole_range(least, most),), words.unit
-                )
+                values = words.describe_range(least, most)
+                return Phrase(label, "=" if least == most else "", (values,), words.unit)
             case Category(_, values, inside):
                 if (segment := _find_segment(condition, words.order or words.pair)) is not None:
                     sign, end = segment
@@ -290,21 +320,6 @@ EMPTY_BOOK = CodeBook()
 def are_whole(numbers: NDArray[np.float64]) -> bool:
     """Whether there are numbers, and all of them are whole."""
     return bool(len(numbers)) and bool((numbers == np.floor(numbers)).all())
-
-
-def describe_whole_range(least: int, most: int) -> str:
-    """Whole numbers from one to another, in words.
-
-    Examples
-    --------
-    >>> describe_whole_range(44, 60), describe_whole_range(44, 44), describe_whole_range(-3, 2)
-    ('44–60', '44', '−3 to 2')
-
-    """
-    if least == most:
-        return write_value(least)
-    low, high = (write_value(end).replace("-", "−") for end in (least, most))
-    return f"{low}–{high}" if least >= 0 else f"{low} to {high}"
 
 
 def describe_unknown(name: str, names: Sequence[str]) -> str:
@@ -382,10 +397,12 @@ def read_code_book(source: CodeBookSource, frame: pd.DataFrame) -> CodeBook:
         name: _bind_column(words, frame[name], f"{book.source}, column {name!r}")
         for name, words in book.columns.items()
     }
+    scales, frame = find_scales(frame), number_times(frame)
+    bound |= {name: replace(bound.get(name, _NO_WORDS), scale=scale) for name, scale in scales.items()}
     pairs = {
         str(name): tuple(sorted(distinct.tolist(), key=str))
         for name, values in frame.items()
-        if len(distinct := values.dropna().unique()) == 2
+        if name not in scales and len(distinct := values.dropna().unique()) == 2
     }
     book = replace(book, columns=bound).with_pairs(pairs)
     return book.with_whole(

@@ -19,6 +19,7 @@ import pandas as pd
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
+from hornbook.times import count_days, find_time_type
 
 Value: TypeAlias = str | int | float | bool
 """A value of a column of categories."""
@@ -528,8 +529,10 @@ def round_digits(number: float, digits: int) -> float:
 
 
 def read_numbers(frame: pd.DataFrame, column: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """A column as numbers, NaN where a value is missing; refuse a column of words."""
+    """A column as numbers, times in days, NaN where a value is missing; refuse a column of words."""
     cells = _column(frame, column)
+    if (kind := find_time_type(cells)) is not None:
+        return count_days(cells, kind)
     try:
         values: np.ndarray[Any, np.dtype[np.float64]] = cells.to_numpy(np.float64, na_value=np.nan)
     except (TypeError, ValueError):
@@ -587,8 +590,10 @@ def _column(frame: pd.DataFrame, column: str) -> pd.Series[Any]:
 
 
 def _read_cells(frame: pd.DataFrame, column: str) -> pd.Series[Any]:
-    """A column in which values are sought, numbers in double precision as in thresholds."""
+    """A column in which values are sought, numbers in double precision and times in days as in thresholds."""
     cells = _column(frame, column)
+    if (kind := find_time_type(cells)) is not None:
+        return pd.Series(count_days(cells, kind), cells.index)
     return cells.astype(np.float64) if pd.api.types.is_float_dtype(cells.dtype) else cells
 
 

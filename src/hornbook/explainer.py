@@ -106,6 +106,9 @@ class Explainer:
     target
         What the model predicts, in a word: with `late` the classes 1 and 0 are `late` and `not late`,
         without a target `class 1` and `class 0`.
+    positive
+        The class that questions are about, as the model or in words; of several classes the others are then
+        one, `not …`.
     code_book
         The user's words for columns, units, levels and classes: a TOML file, a mapping of its shape,
         or a `CodeBook`.
@@ -149,12 +152,14 @@ class Explainer:
         y: ArrayLike | None = None,
         *,
         target: str = UNNAMED_TARGET,
+        positive: Any = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
         seed: int = 0,
     ) -> None:
         _refuse_exchanged(model, X)
-        if y is not None and type_of_target(y).startswith("continuous"):
+        is_number = y is not None and type_of_target(y).startswith("continuous")
+        if is_number and not getattr(model, "bands", ()):
             middle = np.median(np.asarray(y))
             raise HornbookError(
                 f"{target!r} is a number, and an explanation needs classes: e.g. y > {middle:g}"
@@ -163,7 +168,14 @@ class Explainer:
         self.rows = X
         self.code_book = code_book
         self.subject = Subject.bind(
-            model, X, target=target, code_book=code_book, groups=groups, hold_out=False, seed=seed
+            model,
+            X,
+            target=target,
+            positive=positive,
+            code_book=code_book,
+            groups=groups,
+            hold_out=False,
+            seed=seed,
         )
         self.accuracy = None if y is None else self.subject.measure_accuracy(y)
 

@@ -175,13 +175,20 @@ def test_read_table_decides_by_the_whole_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("date", ["2024-01-31", "2024-01-31T12:00:00Z", "31.01.2024", "1/31/2024 8:15"])
-def test_read_table_refuses_dates_by_name(tmp_path: Path, date: str) -> None:
+def test_read_table_reads_dates_whose_order_is_clear(tmp_path: Path, date: str) -> None:
+    path = written(tmp_path, "t.csv", f"seen,b\n{date},1\n?,2\n-,3\n")
+    table = read_table(path)
+    seen = table.frame["seen"]
+    assert table.kinds["seen"] == "quantitative" and seen.dt.normalize()[0] == pd.Timestamp("2024-01-31")
+    assert seen.isna().tolist() == [False, True, True]
+    assert table.notes == ("column 'seen' holds dates; taken for missing values: 1 × '-'",)
     path = written(tmp_path, "t.csv", f"seen,b\n{date},1\n?,2\n")
-    with pytest.raises(HornbookError, match=r"t.csv: column 'seen' holds dates .*; make them numbers"):
-        read_table(path)
     assert read_table(path, kinds={"seen": "categorical"}).frame["seen"].tolist()[0] == date
     mixed = written(tmp_path, "t.csv", f"seen,b\n{date},1\nnever,2\n")
     assert read_table(mixed).kinds["seen"] == "binary"
+    unclear = written(tmp_path, "t.csv", "seen,b\n3/4/2021,1\n5/6/2021,2\n")
+    with pytest.raises(HornbookError, match=r"'seen' holds dates such as 3/4/2021, whose day cannot be told"):
+        read_table(unclear)
 
 
 def test_read_table_true_and_false_are_truth_values(tmp_path: Path) -> None:

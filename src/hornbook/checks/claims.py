@@ -21,9 +21,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from hornbook.code_book import EMPTY_BOOK, CodeBook, read_segment
+from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords, read_segment
 from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
+from hornbook.times import read_days, write_days
 
 Direction: TypeAlias = Literal["lowers", "raises"]
 
@@ -138,6 +139,11 @@ def name_outcome(outcome: str, classes: tuple[str, ...]) -> tuple[int, bool]:
 def write_condition(condition: Condition, code_book: CodeBook = EMPTY_BOOK) -> str:
     """A condition as text that reads back as the same condition, whatever its column is called."""
     name, words = _write_word(code_book.label(condition.column)), code_book.words(condition.column)
+    if isinstance(condition, Threshold) and words.scale:
+        written = words.name_value(condition.cut)
+        reaches = condition.cut < words.read_level(written)  # "at least" is above the number just below
+        sign = (">=" if reaches else ">") if condition.above else ("<" if reaches else "<=")
+        return f"{name} {sign} {written}"
     if isinstance(condition, Threshold):
         return f"{name} {_write_threshold(condition)}"
     if isinstance(condition, Category):
@@ -251,7 +257,8 @@ def _parse_condition(reader: _Reader) -> Condition:
 
 
 def _parse_comparison(column: str, sign: str, reader: _Reader) -> Condition:
-    value, words = _parse_value(reader), reader.code_book.words(column)
+    words = reader.code_book.words(column)
+    value = _parse_value(reader, words)
     if sign in ("=", "!="):
         return Category(column, words.read_level(value), sign == "=")
     if words.order:
@@ -270,16 +277,24 @@ def _parse_values(column: str, reader: _Reader) -> Iterator[Any]:
     if reader.take().text != "{":
         raise HornbookError(f"the values of {column!r} stand in braces: {column} in {{a, b}}")
     words = reader.code_book.words(column)
-    yield words.read_level(_parse_value(reader))
+    yield words.read_level(_parse_value(reader, words))
     while (token := reader.take()) == _ClaimToken("and", ","):
-        yield words.read_level(_parse_value(reader))
+        yield words.read_level(_parse_value(reader, words))
     if token.text != "}":
         raise HornbookError(f"the values of {column!r} end with a brace, and commas stand between them")
 
 
-def _parse_value(reader: _Reader) -> Any:
-    """A value: a number, True or False, or a text; what is in quotes is a text."""
+def _parse_value(reader: _Reader, words: ColumnWords) -> Any:
+    """A value: a number, True or False, or a text; what is in quotes is a text. Times become days."""
     token = reader.take()
+    if words.scale and token.kind in ("word", "quoted"):
+        text = token.text
+        while reader.peek().kind == "word":
+            text += f" {reader.take().text}"
+        if (days := read_days(text, words.scale)) is None:
+            example = write_days(18785.5, words.scale)
+            raise HornbookError(f"{text!r} is no {words.scale}; write for example {example}")
+        return days
     if token.kind == "quoted":
         return token.text
     if token.kind != "word":

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import choose_columns, read_theory, refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, read_bands, read_theory, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
+    BandsOption,
     CodeBookOption,
     ColumnsOption,
     CsvOption,
@@ -63,6 +64,7 @@ def check(
     data: Annotated[str, files(help="The table whose columns the model reads.")] = ...,  # type: ignore[assignment]
     csv: CsvOption = None,
     code_book: CodeBookOption = None,
+    bands: BandsOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
 ) -> None:
@@ -82,8 +84,12 @@ def check(
         refuse_endpoint_proof(model)
     if target is not None and encoding is not None:
         raise HornbookError("--encoding is about a judge of whole rows; leave out --encoding or --target")
+    if target is None and bands is not None:
+        raise HornbookError("a judge says yes or no, and has no bands; leave out --bands, or name a --target")
     context.with_resource(limit_model_seconds(model_seconds))
     loaded = load_model(model, trust_pickle)
+    if bands is not None:
+        loaded = as_predictor(loaded, bands=read_bands(bands))
     options = CheckOptions(samples, proof, seconds, seed, as_json)
     if target is None:
         judge = as_predictor(loaded, encoding=encoding, name=name_model_source(model))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import choose_columns, refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, read_bands, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
+    BandsOption,
     CodeBookOption,
     ColumnsOption,
     CsvOption,
@@ -67,6 +68,7 @@ def diff(
     model: Annotated[str | None, files(help="The model beside --target, or a run's, if moved.")] = None,
     data: Annotated[str | None, files(help="The table with the columns of both, or a run's.")] = None,
     csv: CsvOption = None,
+    bands: BandsOption = None,
     code_book: CodeBookOption = None,
     trust_pickle: TrustOption = False,
 ) -> None:
@@ -96,7 +98,7 @@ def diff(
         raise HornbookError(
             "a run knows its table and its target; leave out --target, --columns, --drop and --csv"
         )
-    reader = DiffReader(trust_pickle, output, code_book, seed)
+    reader = DiffReader(trust_pickle, output, code_book, seed, read_bands(bands))
     if run is not None and other is not None:
         inputs = reader.read_run(run, other, model, data)
     else:
@@ -175,6 +177,8 @@ class DiffReader:
         A file of words; a run has its own without it.
     seed
         Decides which rows are held out.
+    bands
+        Numbers that cut predictions of regressors into classes.
 
     """
 
@@ -182,6 +186,7 @@ class DiffReader:
     folder: Path | None
     code_book: Path | None
     seed: int
+    bands: list[float] | None
 
     def read_run(self, run: Path, source: str, model: str | None, data: str | None) -> DiffInputs:
         """The model of a run, bound to the run's table, and another one; both may have moved."""
@@ -191,7 +196,7 @@ class DiffReader:
         earlier, moved = Run.load(run), None if model is None else Path(model)
         loaded = earlier.load_model(moved, self.trust_pickle)
         old_source = earlier.config["model"].get("url") or str(earlier.find_model(moved))
-        new, about = self._load(source)
+        new, about = self._load(source, earlier.config["settings"].get("bands"))
         table = earlier.load_table(data)
         words = None if self.code_book is None else read_code_book(self.code_book, table.features)
         return DiffInputs(
@@ -203,7 +208,7 @@ class DiffReader:
 
     def read_models(self, table: TargetTable, old: str, new: str) -> DiffInputs:
         """Two models."""
-        (old_model, about_old), (new_model, about_new) = self._load(old), self._load(new)
+        (old_model, about_old), (new_model, about_new) = (self._load(each, self.bands) for each in (old, new))
         about = {"old": about_old, "new": about_new}
         return DiffInputs(table, self._bind(table, old_model), new_model, about)
 
@@ -213,15 +218,16 @@ class DiffReader:
             raise HornbookError(
                 f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
             )
-        model, about = self._load(source)
+        model, about = self._load(source, self.bands)
         return DiffInputs(table, self._bind(table, model), table.labels, {"old": about})
 
-    def _load(self, source: str) -> tuple[Any, dict[str, Any]]:
-        from hornbook.models import load_model
+    def _load(self, source: str, bands: Sequence[float] | None) -> tuple[Any, dict[str, Any]]:
+        from hornbook.models import as_predictor, load_model
         from hornbook.runs import describe_model
 
         loaded = load_model(source, self.trust_pickle, self.folder)
-        return loaded, describe_model(source, loaded)
+        about = describe_model(source, loaded)
+        return as_predictor(loaded, bands=bands) if bands else loaded, about
 
     def _bind(self, table: TargetTable, model: Any) -> Subject:
         from hornbook.code_book import read_code_book

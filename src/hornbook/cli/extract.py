@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import describe_requests, open_table, refuse_endpoint_proof
+from hornbook.cli.inputs import describe_requests, open_table, read_bands, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
     AboveOption,
+    BandsOption,
     CodeBookOption,
     ColumnsOption,
     CsvOption,
@@ -62,6 +63,7 @@ def extract(
     output: FolderOption = None,
     columns: ColumnsOption = None,
     drop: DropOption = None,
+    bands: BandsOption = None,
     positive: PositiveOption = None,
     above: AboveOption = None,
     samples: Annotated[int | None, how_long(min=1, help="Samples to learn from.")] = None,
@@ -132,6 +134,7 @@ def extract(
         "form": form.value,
         "max_literals": max_literals,
         "samples": samples,
+        "bands": read_bands(bands),
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }

@@ -71,6 +71,18 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
+def read_bands(text: str | None) -> list[float] | None:
+    """The numbers of --bands."""
+    if text is None:
+        return None
+    try:
+        return [float(part) for part in split_names(text)]
+    except ValueError:
+        raise HornbookError(
+            f"--bands {text}: write numbers with commas between them, such as 10,20"
+        ) from None
+
+
 def read_row_parts(source: str, csv: str | None) -> Iterator[pd.DataFrame]:
     """Read the rows of files or a query some thousand at a time, so that memory does not grow with them."""
     from hornbook.runs import remark_on

@@ -46,6 +46,9 @@ ColumnsOption = Annotated[
     list[str] | None, what("--columns", help="The only columns that the model gets: age,sex.")
 ]
 DropOption = Annotated[list[str] | None, what("--drop", help="Columns that the model does not get: id,name.")]
+BandsOption = Annotated[
+    str | None, what("--bands", help="Numbers that cut a regressor's predictions into classes: 10,20.")
+]
 PositiveOption = Annotated[str | None, what(help="The value of the target that counts as true.")]
 AboveOption = Annotated[float | None, what(help="Targets above this number count as true.")]
 GroupsOption = Annotated[

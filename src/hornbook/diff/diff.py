@@ -169,6 +169,7 @@ class DiffSearch:
             raise HornbookError(
                 f"errors are looked for in at least {LEAST_LABELLED_ROWS} rows; {known.sum()} have a label"
             )
+        truth = pd.Series(subject.name_labels(truth), truth.index, name=truth.name)
         units = number_units(frame, subject.groups)
         rows = np.flatnonzero(known)
         places = shuffle_units(units[rows], subject.seed)

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.code_book import EMPTY_BOOK, CodeBook, describe_whole_range
-from hornbook.conditions import Category, Condition, Missing, Threshold, write_value
+from hornbook.code_book import EMPTY_BOOK, CodeBook
+from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]
@@ -73,9 +73,10 @@ class PointsCase:
         """The values of its column that are meant, in words: `> 1.1 and ≤ 3.4`, `44–60`, `f, m`."""
         match self.conditions:
             case (Threshold(column, low), Threshold(_, high)):
-                if code_book.words(column).whole:
-                    return describe_whole_range(floor(low) + 1, floor(high))
-                return f"> {write_value(low)} and ≤ {write_value(high)}"
+                words = code_book.words(column)
+                if words.whole:
+                    return words.describe_range(floor(low) + 1, floor(high))
+                return f"> {words.name_value(low)} and ≤ {words.name_value(high)}"
             case (Missing() as condition,):
                 return "missing" if condition.missing else "any value"
             case (condition,):

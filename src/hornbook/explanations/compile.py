@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition, Missing, background_rules
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, fresh_name
 
@@ -80,14 +81,18 @@ class CompiledExplanation:
 class TheoryBuilder:
     """Collects the rules of an explanation over conditions, classes and concepts."""
 
-    def __init__(self, conditions: Iterable[Condition], classes: Sequence[str]) -> None:
+    def __init__(
+        self, conditions: Iterable[Condition], classes: Sequence[str], code_book: CodeBook = EMPTY_BOOK
+    ) -> None:
         named = [condition if condition.is_plain else condition.negate() for condition in conditions]
         columns = dict.fromkeys(condition.column for condition in named)
         self.conditions = tuple(dict.fromkeys([*named, *map(Missing, columns)]))
         self.names: list[str] = []
         self.taken: set[str] = set()
         for condition in (*self.conditions, *(condition.negate() for condition in self.conditions)):
-            self._add(str(condition))  # two conditions may read alike: column `a = b`, value `c`
+            is_time = code_book.words(condition.column).scale
+            # two conditions may read alike: column `a = b`, value `c`
+            self._add(code_book.describe(condition) if is_time else str(condition))
         self.classes = tuple(self._add(name) for name in classes)
         self.concepts: dict[str, int] = {}
         self.rules: list[Rule] = []

@@ -108,7 +108,7 @@ class RuleSet(Explanation):
 
     def compile(self) -> CompiledExplanation:
         """The rules of a list: each counts where those before it were not met."""
-        builder = TheoryBuilder(self.conditions, self.classes)
+        builder = TheoryBuilder(self.conditions, self.classes, self.code_book)
         default, here = builder.classes[self.default], None
         if not self.rules:
             builder.add([], default)

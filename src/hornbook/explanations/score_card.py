@@ -252,7 +252,7 @@ class ScoreCard(Explanation):
 
     def compile(self) -> CompiledExplanation:
         """Rules that sum up its points line after line; of several classes, those of each pair."""
-        builder = TheoryBuilder(self.conditions, self.classes)
+        builder = TheoryBuilder(self.conditions, self.classes, self.code_book)
         lines = [_line_cases(builder, number, line) for number, line in enumerate(self.lines_of_points, 1)]
         if len(self.base) == 1:
             sums = [[(fact, points[0]) for fact, points in line] for line in lines]

@@ -145,7 +145,7 @@ class DecisionTree(Explanation):
 
     def compile(self) -> CompiledExplanation:
         """The rules of a tree: each question leads on from the one above it."""
-        builder = TheoryBuilder(self.conditions, self.classes)
+        builder = TheoryBuilder(self.conditions, self.classes, self.code_book)
         if not isinstance(self.root, Split):
             builder.add([], builder.classes[self.root])
         pending: list[tuple[Node[Condition], int | None]] = [(self.root, None)]

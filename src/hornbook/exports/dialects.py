@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from copy import copy
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -20,20 +21,40 @@ from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, RuleSet, ScoreCard, Split
 from hornbook.explanations.tree import Node
+from hornbook.times import Scale, write_days
 
 Levels: TypeAlias = Mapping[str, Sequence[Any]]
 """The values that each column of categories has."""
 
 NO_LEVELS: Levels = MappingProxyType({})
+NO_SCALES: Mapping[str, Scale] = MappingProxyType({})
 
 
 class Dialect(ABC):
-    """How a language writes conditions on columns, choices and sums."""
+    """How a language writes conditions on columns, choices and sums.
+
+    `scales` says which columns hold dates, times or durations.
+    """
+
+    scales: Mapping[str, Scale] = NO_SCALES
+
+    def with_scales(self, explanation: Explanation) -> Self:
+        """The dialect for an explanation whose columns may hold times."""
+        book, dialect = explanation.code_book, copy(self)
+        dialect.scales = {name: book.words(name).scale for name in explanation.columns}
+        return dialect
 
     def write_condition(self, condition: Condition) -> str:
         """Whether a condition is true of the row; false where its column is missing."""
         match condition:
             case Threshold(column, cut, above):
+                scale = self.scales.get(column)
+                if scale == "date":  # "at least the next day", since a value may have a time of the day
+                    return self.write_time(
+                        column, ">=" if above else "<", write_days(math.floor(cut) + 1, scale)
+                    )
+                if scale:
+                    return self.write_time(column, ">" if above else "<=", write_days(cut, scale))
                 return self.write_threshold(column, cut, above)
             case Category(column, values, inside):
                 return self.write_membership(column, values, inside)
@@ -44,6 +65,10 @@ class Dialect(ABC):
     @abstractmethod
     def write_threshold(self, column: str, cut: float, above: bool) -> str:
         """Whether the number in a column is above a cut, or at most the cut."""
+
+    def write_time(self, column: str, sign: str, moment: str) -> str:
+        """Whether the time in a column, as ISO 8601 writes it, is before or after a moment."""
+        raise HornbookError(f"column {column!r} holds times, and this format has numbers and words only")
 
     @abstractmethod
     def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
@@ -101,6 +126,10 @@ class SqlDialect(Dialect):
         """A comparison; NULL where the column is, which a choice takes for not true."""
         return f"{self._name(column)} {'>' if above else '<='} {self.write_value(cut)}"
 
+    def write_time(self, column: str, sign: str, moment: str) -> str:
+        """A comparison with a text, which a database takes for a date where the column holds dates."""
+        return f"{self._name(column)} {sign} {self.write_value(moment)}"
+
     def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
         """A comparison with one value, or with a list; NULL where the column is."""
         written = [self.write_value(value) for value in values]
@@ -156,6 +185,10 @@ class PythonDialect(Dialect):
         """A call of `above` or `at_most`."""
         return f"{'above' if above else 'at_most'}({column!r}, {cut!r})"
 
+    def write_time(self, column: str, sign: str, moment: str) -> str:
+        """A call of `is_time`."""
+        return f"is_time({column!r}, {sign!r}, {moment!r})"
+
     def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
         """A call of `is_one` or `is_none`."""
         written = ", ".join(map(self.write_value, values))
@@ -207,6 +240,11 @@ class PythonDialect(Dialect):
         value = value_of(column)
         return value is not None and value <= cut
 
+    def is_time(column, sign, moment):
+        text = str(value_of(column)).replace("T", " ")  # of a date, a time or ISO 8601
+        holds = {{"<": text < moment, "<=": text <= moment, ">": text > moment, ">=": text >= moment}}
+        return value_of(column) is not None and holds[sign]
+
     def is_one(column, *values):
         value = value_of(column)
         return value is not None and value in values
@@ -232,6 +270,11 @@ class PrologDialect(Dialect):
     def write_threshold(self, column: str, cut: float, above: bool) -> str:
         """A goal `above` or `at_most` about the row."""
         return f"{'above' if above else 'at_most'}(R, {prolog_atom(column)}, {_write_number(cut)})"
+
+    def write_time(self, column: str, sign: str, moment: str) -> str:
+        """A goal `time` about the row, whose times are atoms such as '2021-06-07'."""
+        sign = {"<=": "=<"}.get(sign, sign)
+        return f"time(R, {prolog_atom(column)}, (@{sign}), {prolog_atom(moment)})"
 
     def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
         """A goal `one_of` or `none_of` about the row."""
@@ -288,6 +331,7 @@ holds(all([Goal|Goals])) :- !, holds(Goal), holds(all(Goals)).
 holds(at_least(Left, Right)) :- !, value(Left, A), value(Right, B), A >= B.
 holds(above(R, C, Cut)) :- !, memberchk(C-V, R), V > Cut.
 holds(at_most(R, C, Cut)) :- !, memberchk(C-V, R), V =< Cut.
+holds(time(R, C, Sign, Moment)) :- !, memberchk(C-V, R), Test =.. [Sign, V, Moment], call(Test).
 holds(one_of(R, C, Values)) :- !, memberchk(C-V, R), equals_one(V, Values).
 holds(none_of(R, C, Values)) :- !, memberchk(C-V, R), \\+ equals_one(V, Values).
 holds(missing(R, C)) :- !, \\+ memberchk(C-_, R).

@@ -13,6 +13,7 @@ from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, library
 from hornbook.explanations import Explanation, ScoreCard
 from hornbook.exports.dialects import NO_LEVELS, Dialect, Levels, write_decision
+from hornbook.times import read_days
 
 if TYPE_CHECKING:
     from openpyxl.cell import Cell
@@ -29,6 +30,9 @@ MIN_NUMBER, MAX_NUMBER = 2.2251e-308, 9.99999999999999e307
 FIRST_INPUT = 5
 """The row of the sheet in which the first value is typed."""
 
+FIRST_DAY = 25_569
+"""The number that Excel gives 1970-01-01."""
+
 
 class ExcelDialect(Dialect):
     """A formula of Excel over cells, one for each column.
@@ -43,6 +47,12 @@ class ExcelDialect(Dialect):
         """A comparison, of numbers alone."""
         cell = self.cells[column]
         return f"AND(ISNUMBER({cell}),{cell}{'>' if above else '<='}{self.write_value(cut)})"
+
+    def write_time(self, column: str, sign: str, moment: str) -> str:
+        """A comparison of numbers: Excel counts the days since 1899-12-30, and those of durations."""
+        cell, scale = self.cells[column], self.scales[column]
+        days = read_days(moment, scale) or 0.0
+        return f"AND(ISNUMBER({cell}),{cell}{sign}{_write_number(days + (scale != 'duration') * FIRST_DAY)})"
 
     def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
         """Comparisons with each value; texts are compared letter by letter."""
@@ -117,7 +127,7 @@ def write_workbook(explanation: Explanation, target: str = UNNAMED_TARGET) -> by
     sheet = workbook.active
     sheet.title = "decision"
     cells = _lay_inputs(sheet, explanation, target)
-    dialect = ExcelDialect(cells)
+    dialect = ExcelDialect(cells).with_scales(explanation)
     decision = FIRST_INPUT + len(cells)
     first = decision + 2
     if isinstance(explanation, ScoreCard):

@@ -232,7 +232,10 @@ def _describe_field(explanation: Explanation, column: str) -> dict[str, str]:
     if any(condition.cuts for condition in own) or (values and not words and not truths):
         if words:
             raise HornbookError(f"column {column!r} has numbers and words, which PMML cannot take together")
-        return {"optype": "continuous", "dataType": "double"}
+        scale = explanation.code_book.words(column).scale
+        if scale in ("time", "duration"):
+            raise HornbookError(f"column {column!r} holds {scale}s, and PMML counts whole days only")
+        return {"optype": "continuous", "dataType": "dateDaysSince[1970]" if scale else "double"}
     return {"optype": "categorical", "dataType": "boolean" if truths else "string"}
 
 

@@ -79,7 +79,7 @@ def write_source(
         raise HornbookError(f"cannot write {language!r}; choose one of {', '.join(languages)}")
     if isinstance(source, HornTheory):
         return THEORY_WRITERS[language](source.vocabulary, source.rules)
-    dialect = DIALECTS[language]
+    dialect = DIALECTS[language].with_scales(source)
     spoken = {name: levels[name] for name in source.columns if levels.get(name)}
     return dialect.write_levels(spoken) + dialect.finish(write_decision(source, dialect, values), spoken)
 

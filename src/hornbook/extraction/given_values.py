@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
-from hornbook.code_book import CodeBook, describe_unknown, list_values
+from hornbook.code_book import CodeBook, ColumnWords, describe_unknown, list_values
 from hornbook.conditions import truth_value, write_value
 from hornbook.errors import HornbookError, UnknownLevelError
 from hornbook.extraction.result import MAX_CATEGORIES, ColumnSummary, Extraction
-from hornbook.tables import as_frame
+from hornbook.tables import as_frame, number_times
 
 UNKNOWN_TEXTS = ("", "?")
 """Texts that stand for a missing value."""
@@ -143,11 +143,11 @@ def read_value(summary: ColumnSummary, book: CodeBook, value: Any) -> Any:
     words = book.words(summary.name)
     if isinstance(value, str):
         value = value.strip()
-        named = words.read_level(value)
-        if named != value:
-            return named
+    named = words.read_level(value) if words.scale or isinstance(value, str) else value
+    if named is not value:
+        return named
     if summary.numbers:
-        return _read_number(summary, value)
+        return _read_number(summary, words, value)
     for category in summary.categories:
         if category == value or write_value(category) == write_value(value):
             return category
@@ -194,10 +194,15 @@ def is_unknown(value: Any) -> bool:
     """Whether a value stands for a missing one."""
     if isinstance(value, str):
         return value.strip() in UNKNOWN_TEXTS
-    return value is None or value is pd.NA or (isinstance(value, float | np.floating) and math.isnan(value))
+    return (
+        value is None
+        or value is pd.NA
+        or value is pd.NaT
+        or (isinstance(value, float | np.floating) and math.isnan(value))
+    )
 
 
-def _read_number(summary: ColumnSummary, value: Any) -> float:
+def _read_number(summary: ColumnSummary, words: ColumnWords, value: Any) -> float:
     low, _, high = summary.numbers
     try:
         number = float(value)
@@ -205,8 +210,8 @@ def _read_number(summary: ColumnSummary, value: Any) -> float:
         if {low, high} <= {0.0, 1.0} and (truth := truth_value(value)) is not None:
             return float(truth)
         raise HornbookError(
-            f"column {summary.name!r} is never {value!r}; it has numbers, from {write_value(low)} to "
-            f"{write_value(high)}, or ?"
+            f"column {summary.name!r} is never {value!r}; it has {words.scale or 'number'}s, from "
+            f"{words.name_value(low)} to {words.name_value(high)}, or ?"
         ) from None
     if not math.isfinite(number):
         raise HornbookError(f"column {summary.name!r} has finite numbers, or ?; got {value!r}")
@@ -217,7 +222,7 @@ def read_given_rows(
     summaries: Iterable[ColumnSummary], book: CodeBook, frame: pd.DataFrame, levels: UnknownLevels
 ) -> pd.DataFrame:
     """Rows with the columns and values of a table, whose columns are summarised; others are left out."""
-    columns = {summary.name: summary for summary in summaries}
+    columns, frame = {summary.name: summary for summary in summaries}, number_times(frame)
     given = {book.find_column(str(name)): name for name in reversed(frame.columns)}
     given |= {str(name): name for name in frame.columns}  # a column's own name comes before a label
     read = {

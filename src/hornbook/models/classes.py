@@ -26,7 +26,7 @@ from hornbook.models.inputs import ROWS_ASKED, read_numbers
 from hornbook.models.loading import load_model
 from hornbook.models.outputs import decide_for, flatten_column, number_labels, one_hot
 from hornbook.models.predictor import Predictor
-from hornbook.tables import GivenForm
+from hornbook.tables import GivenForm, restore_times
 
 MAX_LABELS = 50
 """The most different whole numbers that are taken for labels."""
@@ -37,9 +37,9 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
 
     A model that does not say its classes is asked about the rows.
     """
-    model = _load_classifier(model)
+    model, times = _load_classifier(model), GivenForm.of(frame).times
     if isinstance(model, RemoteModel):
-        model.find_classes(frame)
+        model.find_classes(restore_times(frame, times))
     if not isinstance(model, Predictor):
         names = _list_declared(model)
         predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
@@ -48,10 +48,10 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
         or model.threshold is not None
         or (model.decisions is not None and model.labels is None)
     ):
-        return replace(model, classes=None), (0, 1)  # it decides for one class, or against it
+        return replace(model, classes=None, times=times), (0, 1)  # it decides for one class, or against it
     else:
         predictor = model
-    predictor = choose_form(predictor, frame)
+    predictor = choose_form(replace(predictor, times=times), frame)
     if predictor.classes is None:
         predictor = find_answered_classes(predictor, frame)
     classes = predictor.classes or ()
@@ -67,11 +67,11 @@ def predict_two_classes(
 
     A function that `reads_columns`, and does not say its classes, is asked about the rows.
     """
-    model = _load_classifier(model)
+    model, times = _load_classifier(model), GivenForm.of(frame).times
     if isinstance(model, Predictor):
-        return model, (0, 1)
+        return replace(model, times=times), (0, 1)
     if isinstance(model, RemoteModel):
-        model.find_classes(frame)
+        model.find_classes(restore_times(frame, times))
     classes = tuple(_list_declared(model)) or (0, 1)
     predictor = None if len(classes) > 2 else as_predictor(model)
     if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
@@ -81,7 +81,7 @@ def predict_two_classes(
             f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
             f"one counts as true: as_predictor(model, positive={classes[0]!r})"
         )
-    return predictor, classes
+    return replace(predictor, times=times), classes
 
 
 def _load_classifier(model: Any) -> Any:
@@ -94,7 +94,8 @@ def _load_classifier(model: Any) -> Any:
         if is_regressor(model):
             raise HornbookError(
                 f"{type(model).__name__} predicts numbers, and an explanation needs classes; say from which "
-                "number on it says yes: as_predictor(model, threshold=…)"
+                "number on it says yes, or which ranges there are: as_predictor(model, threshold=10) or "
+                "as_predictor(model, bands=[10, 20]) (--bands 10,20)"
             )
     return model
 

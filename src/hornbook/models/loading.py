@@ -315,8 +315,11 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".ubj": _xgboost,
     ".txt": _lightgbm,
 }
-OWN_TYPES = ("sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",)
-"""Types of what `train_pipeline` makes that skops does not list as safe: arrays of nodes."""
+OWN_TYPES = (
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "hornbook.tables.frames.number_times",
+)
+"""Types of what `train_pipeline` makes that skops does not list as safe: arrays of nodes, and a function."""
 
 ENDPOINT_SUFFIX = ".toml"
 """The end of the name of a file that describes an endpoint."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,10 @@ class Predictor:
         How rows of a table are given to a model that does not say which columns it reads; None as numbers.
     takes_any_form
         Whether nothing says what the model reads, so that it may be given rows as the user gave them.
+    bands
+        The numbers that cut predictions into classes; none where the model has classes.
+    times
+        The types of the columns of a table that hold days for dates, times or durations.
     limits_time
         Whether the model limits the time of its answers itself, as an endpoint does of each request.
     locates_failures
@@ -138,6 +142,8 @@ class Predictor:
     row_wise: bool = False
     form: Callable[[Any], Any] | None = None
     takes_any_form: bool = False
+    bands: tuple[float, ...] = ()
+    times: Mapping[str, Any] = field(default_factory=dict)
     limits_time: bool = False
     locates_failures: bool = True
     first_row: int = 0
@@ -256,6 +262,10 @@ class Predictor:
             return rows
         if not self.encodes_as_tables:
             return self._encode_table(rows)
+        if self.times:
+            from hornbook.tables import restore_times  # with pandas, without which files of models are tried
+
+            rows = restore_times(rows, self.times)
         if self.names is not None and tuple(rows.columns) == self.names:
             return rows.copy()  # many times faster than to select all of them
         columns = self.list_columns(list(rows.columns))

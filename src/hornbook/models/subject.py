@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from hornbook.code_book import UNNAMED_TARGET, CodeBook, CodeBookSource, list_values, read_code_book
+from hornbook.code_book import (
+    UNNAMED_TARGET,
+    CodeBook,
+    CodeBookSource,
+    list_values,
+    read_code_book,
+    spell_key,
+)
+from hornbook.errors import HornbookError
 from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
@@ -21,6 +29,7 @@ from hornbook.tables import (
     fit_columns,
     name_columns,
     note_units,
+    number_times,
     number_units,
     read_frame,
     split_rows,
@@ -70,6 +79,8 @@ class Binding(Generic[TeacherT]):
         The group of each row, such as its patient: rows of a group are held out together.
     test_rows
         Rows that the user gave for measuring; then none of the table are held out.
+    positive
+        What the model and the user call the class that is asked about; none if it is about all classes.
 
     """
 
@@ -81,6 +92,7 @@ class Binding(Generic[TeacherT]):
     seed: int = 0
     groups: ArrayLike | None = None
     test_rows: pd.DataFrame | None = None
+    positive: tuple[str, ...] = ()
 
     @property
     def predictor(self) -> Predictor:
@@ -94,11 +106,26 @@ class Binding(Generic[TeacherT]):
 
     def measure_accuracy(self, labels: ArrayLike) -> Share:
         """The share of the labelled rows to which the model gives their label."""
-        return measure_accuracy(self._label_rows, self.teacher.classes, labels, self.words)
+        return measure_accuracy(self._label_rows, self.teacher.classes, self.name_labels(labels), self.words)
 
     def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
         """Say how often the model agrees with the labels, and warn where one class alone does better."""
-        return note_accuracy(self._label_rows, self.teacher.classes, labels, self.words, name)
+        named = pd.Series(self.name_labels(labels), labels.index, name=labels.name)
+        return note_accuracy(self._label_rows, self.teacher.classes, named, self.words, name)
+
+    def name_labels(self, labels: ArrayLike) -> NDArray[Any]:
+        """True labels as the model's classes: numbers as bands, if the model predicts bands."""
+        given = np.asarray(labels).ravel()
+        if self.positive:
+            negative, name = self.teacher.classes
+            known = [None if pd.isna(each) else spell_key(each) in self.positive for each in given.tolist()]
+            return np.array([None if each is None else name if each else negative for each in known], object)
+        if not self.predictor.bands or not np.issubdtype(given.dtype, np.number):
+            return given
+        places = np.searchsorted(self.predictor.bands, given)
+        bands: NDArray[Any] = np.array(self.teacher.classes, object)[places]
+        bands[np.isnan(given.astype(np.float64))] = None
+        return bands
 
     @cached_property
     def _label_rows(self) -> NDArray[np.intp]:
@@ -132,6 +159,7 @@ class Subject(Binding[ClassifierTeacher]):
         X: Any,
         *,
         target: str = UNNAMED_TARGET,
+        positive: Any = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
         hold_out: bool = True,
@@ -148,6 +176,8 @@ class Subject(Binding[ClassifierTeacher]):
             Rows as the model reads them, missing values as NaN.
         target
             What the model predicts: what its classes are called in words.
+        positive
+            The class that questions are about, as the model or in words: the others are then one class.
         code_book
             The user's words: a TOML file, a mapping of its shape, or a `CodeBook`.
         groups
@@ -171,14 +201,30 @@ class Subject(Binding[ClassifierTeacher]):
         words = read_code_book(code_book, frame)
         used, kept_back = split_rows(frame, seed, hold_out, groups)
         teacher = bind_classifier(model, frame, seed, used)
-        return cls(teacher, frame, kept_back, words, target, seed, groups)
+        subject = cls(teacher, frame, kept_back, words, target, seed, groups)
+        return subject if positive is None else subject.view_class(positive)
+
+    def view_class(self, positive: Any) -> Subject:
+        """The subject as a question about one class: the others are one class, the negative one."""
+        known = {spell_key(own): n for n, own in enumerate(self.teacher.classes)}
+        number = {**known, **{name: n for n, name in enumerate(self.classes)}}.get(spell_key(positive))
+        if number is None:
+            raise HornbookError(
+                f"the model has no class {positive!r}; its classes are {list_values(self.teacher.classes)}"
+            )
+        names = list(self.classes)
+        name = names.pop(number)
+        teacher = self.teacher.view_class(number, (names[0] if len(names) == 1 else f"not {name}", name))
+        own = tuple({spell_key(self.teacher.classes[number]), name})
+        return replace(self, teacher=teacher, words=replace(self.words, classes={}), positive=own)
 
     def with_test_rows(self, rows: Any) -> Subject:
         """The subject with all rows of its table, and others for measuring, which have the same columns."""
         frame = as_frame(rows)
         if frame is None:
             frame = read_frame(rows)
-        test_rows = fit_columns(frame.set_axis(name_columns(frame), axis=1), self.frame, "test")
+        named = number_times(frame.set_axis(name_columns(frame), axis=1))
+        test_rows = fit_columns(named, self.frame, "test")
         return replace(self._bind_rows(np.zeros(0, np.intp)), test_rows=test_rows)
 
     def hold_out(self) -> Subject:

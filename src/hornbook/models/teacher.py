@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.models.classes import find_predictor
+from hornbook.models.classes import find_predictor, view_class
 from hornbook.models.inputs import columns_with_missing
 from hornbook.models.predictor import Predictor
 from hornbook.models.row_sampler import RowSampler
@@ -142,6 +142,14 @@ class ClassifierTeacher:
         """The same model, bound to other rows; it is not asked again where it takes missing values."""
         unread = frozenset[str]() if self.donors is None else self.donors.columns
         return _bind_rows(self.predictor, self.classes, frame, unread, seed)
+
+    def view_class(self, number: int, classes: tuple[str, str]) -> ClassifierTeacher:
+        """The teacher of one class against the others, by names for both."""
+        predictor = self.predictor
+        if len(self.classes) == 2 and predictor.classes is None:  # it decides for the second
+            raise HornbookError("the model decides for one class already; leave out positive=")
+        viewed = replace(view_class(predictor, number), classes=None, labels=None)
+        return replace(self, predictor=viewed, classes=classes)
 
     def sample(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw `size` samples, as rows of the table's columns."""

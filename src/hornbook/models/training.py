@@ -1,7 +1,8 @@
 """Training of a classifier on the columns of a table, for those who have no model yet.
 
 It is scikit-learn's gradient boosting: numbers are read as they are, missing ones too, and the frequent
-levels of other columns each become an input that is 0 or 1, as a missing value of theirs does.
+levels of other columns each become an input that is 0 or 1, as a missing value of theirs does. Times are
+read as days.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.tables import number_times
+from hornbook.times import find_time_type
 
 MIN_ROWS = 10
 """The fewest labelled rows that a classifier is trained on."""
@@ -127,17 +130,21 @@ def _make_pipeline(rows: pd.DataFrame, seed: int) -> Any:
     from sklearn.compose import ColumnTransformer
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder
+    from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
     kept = [name for name in rows.columns if _varies(rows[name], name)]
     numbers = [name for name in kept if _is_numeric(rows[name])]
-    levels = {
-        name: found for name in kept if name not in numbers if (found := _list_levels(rows[name], name))
-    }
-    if not numbers and not levels:
+    times = [name for name in kept if find_time_type(rows[name]) is not None]
+    words = [name for name in kept if name not in (*numbers, *times)]
+    levels = {name: found for name in words if (found := _list_levels(rows[name], name))}
+    if not numbers and not levels and not times:
         raise HornbookError("there is nothing to learn from: every column has the same value in all rows")
     encoder = OneHotEncoder(categories=[*levels.values()], handle_unknown="ignore", sparse_output=False)
-    columns = ColumnTransformer([("levels", encoder, [*levels]), ("numbers", "passthrough", numbers)])
+    parts: list[Any] = [("levels", encoder, [*levels]), ("numbers", "passthrough", numbers)]
+    if times:
+        days = FunctionTransformer(number_times, feature_names_out="one-to-one")
+        parts.append(("times", days, times))
+    columns = ColumnTransformer(parts)
     boosting = HistGradientBoostingClassifier(
         max_iter=ROUNDS,
         max_leaf_nodes=MAX_LEAVES,

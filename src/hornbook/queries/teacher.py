@@ -43,6 +43,7 @@ from hornbook.tables import (
     as_frame,
     infer_kind,
     name_columns,
+    number_times,
     refuse_unusable,
     remember_form,
     split_rows,
@@ -437,7 +438,7 @@ def _read_variables(X: Any, seed: int) -> pd.DataFrame:
     columns = name_columns(frame) if named else list(to_frame(frame.to_numpy()).columns)
     frame = frame.set_axis(columns, axis=1)
     remember_form(frame, X)
-    return frame
+    return number_times(frame)
 
 
 def _infer_kinds(frame: pd.DataFrame, words: CodeBook) -> dict[str, Kind]:

@@ -119,7 +119,7 @@ class TargetTable:
     ) -> Subject:
         """Bind a classifier to the rows as a run with these settings does; test rows are not read."""
         return Subject.bind(
-            model,
+            band_model(model, settings),
             self.features,
             target=self.target,
             code_book=words,
@@ -278,6 +278,12 @@ def remark_on(
 def describe_sample(rows: int, source_rows: int) -> str:
     """How many rows of a source are used, in words."""
     return f"has {source_rows:,} rows, of which {rows:,} are used, drawn at random"
+
+
+def band_model(model: Any, settings: Mapping[str, Any]) -> Any:
+    """The model, or one that predicts bands of numbers where a run's settings name their ends."""
+    bands = settings.get("bands")
+    return as_predictor(model, bands=bands) if bands and not isinstance(model, Predictor) else model
 
 
 def encode_judge(model: Any, encoding: str | None, source: str, rows: pd.DataFrame) -> Predictor:

@@ -367,7 +367,7 @@ def _grid_column(frame: pd.DataFrame, name: str, max_cuts: int, code_book: CodeB
         return CategoryColumn(name, tuple(common if is_text else sorted(common)))  # codes in their order
     values = read_numbers(frame, name)
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    if len(distinct) <= 2:
+    if len(distinct) <= 2 and not code_book.words(name).scale:
         return CategoryColumn(name, tuple(distinct.tolist()))
     return NumericColumn(name, _cuts(distinct, counts, max_cuts))
 

@@ -26,6 +26,7 @@ from hornbook.surrogates.rules import LiteralRules, fit_rules
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
 from hornbook.surrogates.screening import ExchangeTest, choose_columns
 from hornbook.surrogates.tree import fit_trees
+from hornbook.times import Scale, list_rounder_days
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
 
@@ -310,7 +311,8 @@ def round_thresholds(build: Build, frame: pd.DataFrame, code_book: CodeBook = EM
     for column, cut in tuple(cuts):
         values = read_numbers(frame, column)
         others = [other for key, other in cuts.items() if key[0] == column and key[1] != cut]
-        for shorter in list_shorter_cuts(cut, shift[column, cut]):
+        scale = code_book.words(column).scale
+        for shorter in list_shorter_cuts(cut, shift[column, cut], scale):
             if any(min(cut, shorter) <= other <= max(cut, shorter) for other in others):
                 continue
             cuts[column, cut] = shorter
@@ -322,8 +324,10 @@ def round_thresholds(build: Build, frame: pd.DataFrame, code_book: CodeBook = EM
     return explanation.with_code_book(code_book)
 
 
-def list_shorter_cuts(cut: float, reads_one_more: bool) -> Iterator[float]:
+def list_shorter_cuts(cut: float, reads_one_more: bool, scale: Scale = "") -> Iterator[float]:
     """Cuts near a cut that read shorter; above a whole number, 1000 say, reads as one more, at least 1001.
+
+    Days of a scale are dates, times or durations.
 
     Examples
     --------
@@ -331,6 +335,9 @@ def list_shorter_cuts(cut: float, reads_one_more: bool) -> Iterator[float]:
     ([999], [])
 
     """
+    if scale:
+        yield from (days - reads_one_more for days in list_rounder_days(cut + reads_one_more, scale))
+        return
     for number in list_shorter(cut + reads_one_more):
         yield number - reads_one_more
     if reads_one_more and cut % 10 == 0:

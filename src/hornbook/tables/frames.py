@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_datetime64_any_dtype, is_numeric_dtype
 
 from hornbook.errors import HornbookError
+from hornbook.times import Scale, count_days, find_scale, find_time_type, restore_column
 
 COLUMNS_PER_CHECK = 256
 """Number of columns whose numbers are checked at a time."""
@@ -40,6 +41,8 @@ class GivenForm:
         The schema of a polars frame.
     dtype
         The type of an array.
+    times
+        The types of the columns of dates, times and durations, which are days in frames of ours.
 
     Examples
     --------
@@ -56,12 +59,13 @@ class GivenForm:
     columns: pd.Index[Any] | None = None
     schema: Any = None
     dtype: np.dtype[Any] | None = None
+    times: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, frame: pd.DataFrame) -> GivenForm:
         """The form in which a frame's rows were given: that of the frame unless it remembers another."""
-        remembered: GivenForm = frame.attrs.get(ATTRIBUTE) or cls(tuple(frame.columns), frame.columns)
-        return remembered
+        remembered: GivenForm | None = frame.attrs.get(ATTRIBUTE)
+        return remembered or cls(tuple(frame.columns), frame.columns, times=find_times(frame))
 
     def __call__(self, rows: pd.DataFrame) -> Any:
         """Rows of a frame of ours as the user would give them, numbered from 0."""
@@ -79,7 +83,7 @@ class GivenForm:
 
     def as_array(self) -> GivenForm:
         """Rows as an array: the user's own, or one with the values of the user's frame."""
-        return self if self.dtype is not None else GivenForm(self.names, dtype=np.dtype(object))
+        return self if self.dtype is not None else replace(self, columns=None, dtype=np.dtype(object))
 
     def _make_polars(self, rows: pd.DataFrame) -> Any:
         import polars
@@ -93,13 +97,13 @@ class GivenForm:
 
 def remember_form(frame: pd.DataFrame, given: Any) -> None:
     """Note at a frame of ours in which form its rows were given."""
-    names = tuple(frame.columns)
+    names, times = tuple(frame.columns), find_times(frame)
     if isinstance(given, pd.DataFrame):
-        form = GivenForm(names, given.columns)
+        form = GivenForm(names, given.columns, times=times)
     elif hasattr(given, "collect_schema"):
-        form = GivenForm(names, schema=given.collect_schema())
+        form = GivenForm(names, schema=given.collect_schema(), times=times)
     else:
-        form = GivenForm(names, dtype=np.asarray(given).dtype)
+        form = GivenForm(names, dtype=np.asarray(given).dtype, times=times)
     frame.attrs[ATTRIBUTE] = form
 
 
@@ -129,14 +133,45 @@ def as_frame(data: Any) -> pd.DataFrame | None:
 
 
 def read_frame(X: Any) -> pd.DataFrame:
-    """Rows as a frame whose columns have names: x0, x1, … where they have none."""
+    """Rows as a frame whose columns have names: x0, x1, … where they have none; times are days."""
     frame = as_frame(X)
     if frame is None:
         frame = pd.DataFrame(np.asarray(X)).infer_objects()
     refuse_unusable(frame)
     named = frame.set_axis(name_columns(frame), axis=1)
     remember_form(named, X)
-    return named
+    return number_times(named)
+
+
+def find_times(frame: pd.DataFrame) -> dict[str, Any]:
+    """The types of the columns of dates, times and durations."""
+    return {str(name): kind for name, values in frame.items() if (kind := find_time_type(values)) is not None}
+
+
+def number_times(frame: pd.DataFrame) -> pd.DataFrame:
+    """The frame with days in columns of dates, times and durations."""
+    times = find_times(frame)
+    return replace_columns(frame, {name: count_days(frame[name], kind) for name, kind in times.items()})
+
+
+def restore_times(frame: pd.DataFrame, times: Mapping[str, Any]) -> pd.DataFrame:
+    """The frame with times of their types in columns of days."""
+    restored = {
+        name: restore_column(frame[name], kind)
+        for name, kind in times.items()
+        if name in frame and find_time_type(frame[name]) is None
+    }
+    return replace_columns(frame, restored) if restored else frame
+
+
+def find_scales(frame: pd.DataFrame) -> dict[str, Scale]:
+    """What the days are in columns of times, those included that have become days."""
+    days = number_times(frame)
+    return {
+        name: find_scale(kind, days[name].to_numpy(np.float64))
+        for name, kind in GivenForm.of(frame).times.items()
+        if name in days
+    }
 
 
 def replace_columns(rows: pd.DataFrame, values: Mapping[Any, Any]) -> pd.DataFrame:

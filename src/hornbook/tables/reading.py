@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,9 @@ SEPARATORS = {
 
 BLANKS = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u3000\ufeff"
 """Signs that are no part of a value at its ends."""
+
+DATE_ORDERS = ("", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
+"""How dates may be written besides ISO 8601, which is the first."""
 
 SIGNED_NUMBER = r"[+-]?\d+([.'\s\x{a0}\x{2009}\x{2019}\x{202f}]\d{3})*(,\d+)*(\.\d+)?"
 """The pattern of what may be a number with a comma, or with signs between thousands."""
@@ -216,10 +219,14 @@ class Rows:
             _Column(name, place, kind, text_format, cells[place])
             for name, place, kind in zip(source.names, places, kinds, strict=True)
         ]
-        notes = tuple(
-            note for column in columns if (note := _note(column, column.name in words, connection, given))
-        )
-        return cls(connection, given, columns, Reading(count, source.text_format, notes))
+        notes = []
+        for place, column in enumerate(columns):
+            if column.name not in words and column.holds("date", "marker") and column.kind == "VARCHAR":
+                columns[place] = column = replace(
+                    column, date_order=column.find_date_order(connection, given)
+                )
+            notes += [note for note in (_note(column, column.name in words, connection, given),) if note]
+        return cls(connection, given, columns, Reading(count, source.text_format, tuple(notes)))
 
     def read(self, max_rows: int | None = None, seed: int = 0) -> pd.DataFrame:
         """All rows, or a sample of them in their order."""
@@ -273,6 +280,8 @@ class _Column:
     counts
         How many cells are missing, a marker, whole, a number, true or false, a date, like a number, a
         word, broken; and how many have blanks at their ends, which are trimmed.
+    date_order
+        How its dates are written, one of `DATE_ORDERS`; None if it holds none.
 
     """
 
@@ -281,11 +290,30 @@ class _Column:
     kind: str
     text_format: TextFormat
     counts: Counter[str]
+    date_order: str | None = None
 
     def holds(self, *cells: str) -> bool:
         """Whether the known cells are of these sorts alone, and there is one besides markers."""
         known = {sort for sort, count in self.counts.items() if count} - {"missing", "trimmed"}
         return bool(known - {"marker"}) and known <= {*cells}
+
+    def find_date_order(self, connection: Any, given: str) -> str | None:
+        """How all dates of the column are written; None where some are no dates.
+
+        Refuse those of which nobody can tell the day from the month.
+        """
+        counts = ", ".join(f"count({_read_date('cell', order)})" for order in DATE_ORDERS)
+        cells = f"(SELECT known(trimmed({self.place})) AS cell FROM {given}) WHERE sort(cell) = 'date'"
+        ((example, *found),) = connection.sql(f"SELECT first(cell), {counts} FROM {cells}").fetchall()
+        fitting = [
+            order for order, count in zip(DATE_ORDERS, found, strict=True) if count == self.counts["date"]
+        ]
+        if len(fitting) > 1:
+            raise HornbookError(
+                f"column {self.name!r} holds dates such as {example}, whose day cannot be told from the "
+                "month; write them as 2021-06-07"
+            )
+        return fitting[0] if fitting else None
 
     @property
     def are_numbers(self) -> bool:
@@ -305,6 +333,8 @@ class _Column:
             is_double = self.kind == "DECIMAL" or (self.kind == "NUMBER" and not complete)
             return f"CAST({self.place} AS DOUBLE)" if is_double else self.place
         cell = self.place if complete else f"known({self.place})"  # of trimmed cells
+        if self.date_order is not None:
+            return _read_date(cell, self.date_order)
         if self.are_numbers:
             if self.text_format.thousands:
                 cell = f"regexp_replace({cell}, {quote(SEPARATORS[self.text_format.thousands])}, '', 'g')"
@@ -319,31 +349,37 @@ class _Column:
 
 
 def _note(column: _Column, are_words: bool, connection: Any, given: str) -> str | None:
-    """Say which further markers stand among numbers, or that words look like numbers; refuse dates."""
+    """Say which further markers stand among numbers or dates, or that words look like numbers."""
     if column.kind != "VARCHAR":
         return None
     cells = f"(SELECT known(trimmed({column.place})) AS cell FROM {given})"
     if column.counts["broken"]:
         raise HornbookError(f"column {column.name!r} {NO_TEXT}")
-    if column.are_numbers and column.counts["marker"]:
+    if (column.are_numbers or column.date_order is not None) and column.counts["marker"]:
         counts = connection.sql(
             f"SELECT cell, count(*) FROM {cells} WHERE sort(cell) = 'marker' GROUP BY cell ORDER BY cell"
         ).fetchall()
         markers = ", ".join(f"{count:,} × {marker!r}" for marker, count in counts)
-        return f"column {column.name!r} holds numbers; taken for missing values: {markers}"
-    is_date = column.holds("date")
-    if column.are_numbers or are_words or not (is_date or column.holds("whole", "number", "like a number")):
+        kind = "numbers" if column.are_numbers else "dates"
+        return f"column {column.name!r} holds {kind}; taken for missing values: {markers}"
+    looks = column.holds("whole", "number", "like a number")
+    if column.are_numbers or column.date_order is not None or are_words or not looks:
         return None
-    sort = "date" if is_date else "like a number"
-    ((example,),) = connection.sql(f"SELECT first(cell) FROM {cells} WHERE sort(cell) = '{sort}'").fetchall()
-    if is_date:
-        raise HornbookError(
-            f"column {column.name!r} holds dates ({example}); make them numbers, such as days, or drop it"
-        )
+    ((example,),) = connection.sql(
+        f"SELECT first(cell) FROM {cells} WHERE sort(cell) = 'like a number'"
+    ).fetchall()
     return (
         f"column {column.name!r} holds words that look like numbers, such as {example!r}; if they are, "
         "say decimal=',' or thousands=… (--csv decimal=,)"
     )
+
+
+def _read_date(cell: str, order: str) -> str:
+    """A cell as a date or a time in SQL, NULL where it is none."""
+    if not order:
+        return f"TRY_CAST({cell} AS TIMESTAMP)"
+    times = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %H:%M:%S.%f")
+    return f"try_strptime({cell}, [{', '.join(quote(order + time) for time in times)}])"
 
 
 def _simplify_type(name: str) -> str:

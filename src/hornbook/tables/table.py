@@ -23,6 +23,7 @@ from hornbook.tables.reading import (
     replace_markers,
 )
 from hornbook.tables.sources import TextFormat, name_source
+from hornbook.times import find_time_type
 
 Kind: TypeAlias = Literal["binary", "categorical", "quantitative"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -32,7 +33,7 @@ def infer_kind(values: pd.Series[Any]) -> Kind:
     """Infer the kind of a column from its known values.
 
     A column is binary if it has truth values, or at most two values that are words or whole
-    numbers; quantitative if it has other numbers; and categorical otherwise.
+    numbers; quantitative if it has other numbers, or times; and categorical otherwise.
 
     Examples
     --------
@@ -43,6 +44,8 @@ def infer_kind(values: pd.Series[Any]) -> Kind:
 
     """
     known = known_values(values)
+    if find_time_type(known) is not None:
+        return "quantitative"
     if not pd.api.types.is_numeric_dtype(known) or pd.api.types.is_bool_dtype(known):
         levels = sorted_levels(known)
         return "binary" if len(levels) == 2 or are_truths(levels) else "categorical"
@@ -58,10 +61,6 @@ def known_values(values: pd.Series[Any]) -> pd.Series[Any]:
         raise HornbookError(f"column {values.name!r} has no known value; drop it")
     if known.dtype == object:
         known = known.infer_objects()
-    if pd.api.types.is_datetime64_any_dtype(known) or pd.api.types.is_timedelta64_dtype(known):
-        raise HornbookError(
-            f"column {values.name!r} holds times; make them numbers, such as days, or drop it"
-        )
     return known
 
 

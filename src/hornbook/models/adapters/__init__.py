@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hornbook.errors import HornbookError
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.errors import HornbookError, ModelError
 from hornbook.models.calls import RemoteModel
 from hornbook.models.inputs import Encoding
 from hornbook.models.loading import load_model, name_model_source
-from hornbook.models.outputs import Output, positive_column
+from hornbook.models.outputs import Output, flatten_column, one_hot, positive_column
 from hornbook.models.predictor import Predictor
 
 LIBRARIES = {
@@ -34,6 +39,7 @@ def as_predictor(
     encoding: Encoding | str | None = None,
     threshold: float | None = None,
     positive: Any = None,
+    bands: Sequence[float] | None = None,
     output: Output | None = None,
     name: str | None = None,
 ) -> Predictor:
@@ -57,6 +63,9 @@ def as_predictor(
     positive
         The positive class: a label of a scikit-learn style classifier, otherwise a column of the
         output. By default the second of two.
+    bands
+        Numbers that cut the predictions of a regressor into classes: `[10, 20]` makes three, `≤ 10`,
+        `10–20` and `> 20`.
     output
         The kind of a network's or function's output: `probability`, `logit`, or `score` (used
         unchanged). By default inferred from a network's last layer, and `score` for functions.
@@ -88,7 +97,59 @@ def as_predictor(
     if isinstance(encoding, str):
         encoding = Encoding.named(encoding)
     threshold = None if threshold is None else float(threshold)
+    if bands is not None:
+        if threshold is not None or positive is not None:
+            raise HornbookError("bands are classes, and need no threshold and no positive class")
+        predictor = cut_into_bands(predictor, bands)
     return replace(predictor, threshold=threshold, encoding=encoding or predictor.encoding, source=model)
+
+
+def cut_into_bands(predictor: Predictor, bands: Sequence[float]) -> Predictor:
+    """A model that predicts numbers as one whose classes are ranges of them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> days = as_predictor(lambda rows: rows["size"] * 10, bands=[10, 20])
+    >>> days.classes
+    ('≤ 10', '10–20', '> 20')
+    >>> days.classify_rows(pd.DataFrame({"size": [0.5, 1.0, 1.5, 3.0]}))
+    array([0, 0, 1, 2])
+
+    """
+    cuts = tuple(map(float, bands))
+    if not cuts or not all(map(math.isfinite, cuts)) or any(low >= high for low, high in pairwise(cuts)):
+        raise HornbookError(f"bands are numbers in ascending order, such as [10, 20], not {list(bands)}")
+    if predictor.classes is not None:
+        raise HornbookError(f"{predictor.name} predicts classes, not numbers; leave bands out")
+    written = [f"{cut!r}".removesuffix(".0") for cut in cuts]
+    classes = f"≤ {written[0]}", *(f"{low}–{high}" for low, high in pairwise(written)), f"> {written[-1]}"
+    number = partial(_find_bands, predictor.outputs, np.array(cuts))
+    return replace(
+        predictor,
+        outputs=partial(one_hot, number, len(classes)),
+        output="score",
+        column=None,
+        classes=classes,
+        labels=number,
+        gaps=None if predictor.row_wise else partial(_measure_band_gaps, predictor.outputs, np.array(cuts)),
+        bands=cuts,
+    )
+
+
+def _find_bands(predict: Callable[[Any], Any], cuts: NDArray[np.float64], rows: Any) -> NDArray[np.intp]:
+    """The number of the band of each prediction; the upper end belongs to a band."""
+    numbers = flatten_column(predict(rows))
+    if numbers.ndim != 1 or np.isnan(numbers := numbers.astype(np.float64)).any():
+        raise ModelError("bands need one number a row")
+    return np.searchsorted(cuts, numbers)
+
+
+def _measure_band_gaps(predict: Callable[[Any], Any], cuts: NDArray[np.float64], rows: Any) -> NDArray[Any]:
+    """How far each prediction is from the nearest end of a band, as a share of that, at least of 1."""
+    gaps = np.abs(flatten_column(predict(rows)).astype(np.float64)[:, None] - cuts)
+    nearest: NDArray[Any] = (gaps / np.maximum(1.0, np.abs(cuts))).min(axis=1)
+    return nearest
 
 
 def _find_adapter(model: Any) -> Callable[..., Predictor]:

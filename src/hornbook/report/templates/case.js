@@ -44,23 +44,26 @@
 
   const fields = new Map(); // column → {box, show}
 
-  function describeRange({ numbers, missing, words: { unit } }) {
+  function describeRange({ name, numbers, missing, words: { unit } }) {
     const end = unit ? ` ${unit}` : "";
-    const known = numbers.length ? [`in the table ${Decider.write(numbers[0])} to ${Decider.write(numbers[2])}${end}`] : [];
+    const known = numbers.length ? [`in the table ${Decider.name(name, numbers[0])} to ${Decider.name(name, numbers[2])}${end}`] : [];
     if (missing) known.push(`missing in ${(100 * missing).toPrecision(2).replace(/^(\d+)\.0$/, "$1")} % of rows`);
     return known.join(", ");
   }
 
   function numberField(column, id) {
-    const input = element("input", { type: "number", step: "any", id });
+    const isDate = column.words.scale === "date"; // of other times days are typed in
+    const input = element("input", isDate ? { type: "date", id } : { type: "number", step: "any", id });
+    const read = () => (input.value === "" ? null : isDate ? Date.parse(input.value) / 86_400_000 : Number(input.value));
+    const write = (value) => (isDate ? Decider.name(column.name, value) : value);
     const blank = element("input", { type: "checkbox" });
     const hint = element("small", { textContent: describeRange(column), id: `${id}-hint` });
     input.setAttribute("aria-describedby", hint.id);
     blank.setAttribute("aria-label", `${Decider.label(column.name)} is missing`);
-    input.addEventListener("input", () => choose(column.name, input.value === "" ? null : Number(input.value)));
+    input.addEventListener("input", () => choose(column.name, read()));
     blank.addEventListener("change", () => choose(column.name, blank.checked ? null : (middle(column) ?? 0)));
     const show = (value) => {
-      if (value === null ? input.value !== "" : Number(input.value) !== value || input.value === "") input.value = value ?? "";
+      if (read() !== value) input.value = value === null ? "" : write(value);
       blank.checked = value === null;
       const [low, , high] = column.numbers;
       hint.classList.toggle("outside", value !== null && (value < low || value > high));

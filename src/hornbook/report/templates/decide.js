@@ -2,7 +2,7 @@
 
    An explanation is what its `to_object` wrote. A row is a Map of columns to numbers, texts, booleans,
    or null where a value is missing; a column that is absent is missing. The words of a column are those
-   of a code book: {label, unit, levels: [[value, name]], order: [value], whole}, each optional. */
+   of a code book: {label, unit, levels: [[value, name]], order: [value], whole, scale}, each optional. */
 "use strict";
 
 const Decider = (() => {
@@ -30,27 +30,44 @@ const Decider = (() => {
     return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
   }
 
+  /* Days as a date, a time or a duration, as Python writes them. */
+  const day = 86_400_000;
+  function writeDays(days, scale) {
+    const iso = (milliseconds) => new Date(milliseconds).toISOString();
+    if (scale === "date") return iso(Math.floor(days) * day).slice(0, 10);
+    if (scale === "time") return iso(Math.round(days * day)).slice(0, 23).replace("T", " ").replace(/\.000$/, "").replace(/:00$/, "");
+    let rest = Math.abs(days * day);
+    const parts = [["d", day], ["h", day / 24], ["min", 60_000], ["s", 1000]].flatMap(([name, size]) => {
+      const count = name === "s" ? Number((rest / size).toFixed(6)) : Math.floor((rest + 1e-4) / size);
+      rest = Math.max(rest - count * size, 0);
+      return count ? [`${count} ${name}`] : [];
+    });
+    return (days < 0 ? "-" : "") + (parts.join(" ") || "0 d");
+  }
+
   const words = new Map(); // column → words
   const wordsOf = (column) => words.get(column) ?? {};
   const label = (column) => wordsOf(column).label ?? column;
 
   /* What a value of a column is called. */
   function name(column, value) {
+    const { scale } = wordsOf(column);
+    if (scale && typeof value === "number") return writeDays(value, scale);
     const level = (wordsOf(column).levels ?? []).find(([each]) => same(each, value));
     return level ? level[1] : write(value);
   }
 
   /* Numbers above `low` and at most `high`, either of which may be infinite. */
   function sayRange(column, low, high) {
-    const { unit, whole } = wordsOf(column);
+    const { unit, whole, scale } = wordsOf(column);
     const end = unit ? ` ${unit}` : "";
     const [least, most] = whole ? [Math.floor(low) + 1, Math.floor(high)] : [low, high];
-    if (low === -Infinity) return `${label(column)} ≤ ${write(most)}${end}`;
-    if (high === Infinity) return `${label(column)} ${whole ? "≥" : ">"} ${write(least)}${end}`;
-    if (!whole) return `${write(low)} < ${label(column)} ≤ ${write(high)}${end}`;
-    if (least === most) return `${label(column)} = ${write(least)}${end}`;
-    const [from, to] = [least, most].map((each) => write(each).replace("-", "−"));
-    return `${label(column)} ${from}${least < 0 ? " to " : "–"}${to}${end}`;
+    if (low === -Infinity) return `${label(column)} ≤ ${name(column, most)}${end}`;
+    if (high === Infinity) return `${label(column)} ${whole ? "≥" : ">"} ${name(column, least)}${end}`;
+    if (!whole) return `${name(column, low)} < ${label(column)} ≤ ${name(column, high)}${end}`;
+    if (least === most) return `${label(column)} = ${name(column, least)}${end}`;
+    const [from, to] = [least, most].map((each) => (scale ? name(column, each) : write(each).replace("-", "−")));
+    return `${label(column)} ${from}${scale || least < 0 ? " to " : "–"}${to}${end}`;
   }
 
   /* Values on one side of some place of their order, in words; null if they are not. */
