@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -66,8 +67,9 @@ class LearnOptions(TypedDict, total=False):
         The most equivalence queries; 100 by default.
     max_rules
         The most rules besides those that always hold (`prime` only); 100 by default.
-    max_seconds
-        Time limit in seconds, a fifth of it for measuring fidelity; None, the default, is no limit.
+    max_answers, max_seconds
+        Limits on the answers of the model and on the time, a fifth of which is kept for measuring fidelity;
+        None, the default, is no limit.
     epsilon, delta
         The tolerated disagreement, and the tolerated probability that it is exceeded; 0.05 by default.
     sample_size
@@ -82,6 +84,7 @@ class LearnOptions(TypedDict, total=False):
 
     max_queries: int
     max_rules: int
+    max_answers: int | None
     max_seconds: float | None
     epsilon: float
     delta: float
@@ -462,7 +465,8 @@ class Explainer:
         subject, clock = self.subject, Stopwatch()
         if learner == "envelope":
             _refuse_envelope_proof(proof)
-            return _keep(learn_levels(subject, options.get("margin", 0.0)), folder)
+            settings = replace(_make_settings(learner, options), seed=subject.seed)
+            return _keep(learn_levels(subject, options.get("margin", 0.0), settings), folder)
         bound = QuerySubject.bind(
             self.model,
             self.rows,
@@ -550,7 +554,7 @@ def learn(
     )
     if learner == "envelope":
         _refuse_envelope_proof(proof)
-        return _keep(learn_judged_cases(subject), folder)
+        return _keep(learn_judged_cases(subject, _make_settings(learner, options)), folder)
     return _learn(subject, _make_settings(learner, options), clock, proof, folder, watch)
 
 
@@ -575,7 +579,7 @@ def _make_settings(learner: Learner, options: LearnOptions) -> Settings:
                 f"there is no option {name!r}; there are {', '.join(LearnOptions.__annotations__)}"
             )
     return Settings(
-        Budget(options.get("max_queries", 100), None, options.get("max_seconds")),
+        Budget(options.get("max_queries", 100), options.get("max_answers"), options.get("max_seconds")),
         learner,
         size=options.get("sample_size", "angluin"),
         epsilon=options.get("epsilon", 0.05),

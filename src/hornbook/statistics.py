@@ -20,7 +20,8 @@ class Share:
     """A share estimated from `hits` of `size` samples, with an exact interval.
 
     Samples that belong together, such as equal rows or the rows of a patient, tell less than as many
-    independent ones. The interval is that of `independent` samples with the same share of hits.
+    independent ones. The interval is that of `independent` samples with the same share of hits. A share of
+    all there is has confidence 1, and no interval.
 
     Examples
     --------
@@ -85,6 +86,8 @@ class Share:
         """The lower end of the Clopper–Pearson interval."""
         from scipy.special import betaincinv
 
+        if self.confidence == 1:
+            return self.estimate
         hits, tail = self._independent_hits, (1 - self.confidence) / 2
         return float(betaincinv(hits, self.independent - hits + 1, tail)) if self.hits else 0.0
 
@@ -93,6 +96,8 @@ class Share:
         """The upper end of the Clopper–Pearson interval."""
         from scipy.special import betaincinv
 
+        if self.confidence == 1:
+            return self.estimate
         if self.hits == self.size:
             return 1.0
         hits, tail = self._independent_hits, (1 - self.confidence) / 2
@@ -106,6 +111,8 @@ class Share:
     def __str__(self) -> str:
         if not self.size:
             return "not measured"
+        if self.confidence == 1:
+            return f"{100 * self.estimate:.2f} %"
         return (
             f"{100 * self.estimate:.2f} % ({100 * self.confidence:.4g} % interval "
             f"{100 * self.low:.2f} % to {100 * self.high:.2f} %)"

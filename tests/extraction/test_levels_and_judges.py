@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import product
+from time import sleep
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hornbook as hb
+from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
-from hornbook.extraction import learn_levels
+from hornbook.extraction import Extraction, learn_levels
+from hornbook.extraction.envelope import ENVELOPE_SETTINGS
+from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
 from hornbook.models import Subject
+from hornbook.queries import Budget, Counterexample
+from hornbook.queries.oracles import ProposedCases
 
 ROWS = pd.DataFrame(
     {"job": ["nurse", "boxer", "clerk"] * 8, "place": ["here", "there"] * 12, "grade": [1, 2, 3, 4] * 6}
@@ -118,5 +125,74 @@ def test_a_margin_makes_more_classes_possible() -> None:
 
 def test_columns_of_many_values_are_named() -> None:
     rows = pd.DataFrame({"number": np.arange(700.0), "other": np.arange(700.0)})
-    with pytest.raises(HornbookError, match=r"at most 200,000 are all asked about; column 'number' has 700"):
+    with pytest.raises(HornbookError, match=r"column 'number' has 700 values"):
         learn_levels(Subject.bind(lambda frame: frame["number"] > 3, rows, target="large"))
+
+
+class Slow:
+    """A model that takes a while for every row."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.rows = seconds, 0
+
+    def __call__(self, frame: pd.DataFrame) -> np.ndarray:
+        sleep(self.seconds * len(frame))
+        self.rows += len(frame)
+        return np.where(frame["c0"] == "a", "she", "he")
+
+
+def bind_columns(model: object, columns: int, levels: str) -> Subject:
+    rows = pd.DataFrame({f"c{number}": list(levels) for number in range(columns)})
+    return Subject.bind(model, rows, target="pronoun", hold_out=False)
+
+
+def test_a_world_of_too_many_cases_is_learned_from_samples() -> None:
+    extraction = learn_levels(bind_columns(Slow(0), 7, "abcdef"))
+    assert extraction.guarantee.kind == "pac" and extraction.beyond_horn is None
+    assert "if c0 = a and pronoun = he: impossible" in [
+        f"{line.text}: {line.outcome}" for line in extraction.explanation.lines()
+    ]
+    assert extraction.notes[0].endswith("2,470,629 cases are more than 200,000")
+    assert 0 < extraction.fidelity.low < extraction.fidelity.estimate <= 1 and extraction.answers < 4000
+    assert Extraction.from_json(extraction.to_json()).to_json() == extraction.to_json()
+
+
+def test_limits_decide_whether_every_case_is_asked_about() -> None:
+    """A limit on answers is kept to the answer, one on time nearly; without any the envelope is exact."""
+    whole = learn_levels(bind_columns(Slow(0), 3, "abcd"))
+    assert whole.guarantee.kind == "exact" and whole.answers == 125
+    assert str(whole.fidelity.share).count("interval") == 0
+    for budget in (Budget(100, 60), Budget(100, None, 0.4), Budget(2)):
+        model = Slow(0.01 if budget.seconds else 0)
+        subject, before = bind_columns(model, 3, "abcd"), model.rows
+        clock = Stopwatch()
+        part = learn_levels(subject, settings=replace(ENVELOPE_SETTINGS, budget=budget))
+        if budget.seconds:
+            assert part.guarantee.kind != "exact" and clock.elapsed < 2
+            assert "answers take about" in part.notes[0]
+        elif budget.membership_queries:
+            assert 48 < part.answers == model.rows - before <= 60
+            assert part.guarantee.kind == "estimated" and "budget of 60 answers" in part.notes[0]
+        else:  # every case is one look, and no equivalence query
+            assert part.guarantee.kind == "exact"
+
+
+def test_a_budget_without_answers_says_that_nothing_is_known() -> None:
+    extraction = learn_levels(
+        bind_columns(Slow(0), 3, "abcd"), settings=replace(ENVELOPE_SETTINGS, budget=Budget(100, 0))
+    )
+    assert extraction.answers == 0 and extraction.guarantee.kind == "none"
+    assert str(extraction.fidelity) == "on samples: not measured"
+
+
+def test_proposed_cases_count_only_if_the_model_confirms_them() -> None:
+    def judge(array: np.ndarray) -> np.ndarray:
+        return ~((array[:, 0] == 1) & (array[:, 1] == 0))
+
+    theory = HornTheory(Vocabulary(["a", "b"]))
+    right, wrong = Interpretation({0}, {1}), Interpretation({1}, {0})
+    cases = Batch.from_interpretations([wrong, right], theory.vocabulary)
+    oracle = ProposedCases(lambda batch: judge(batch.to_array()), lambda hypothesis: cases)
+    found = oracle(theory)
+    assert isinstance(found, Counterexample) and found.interpretation == right and not found.positive
+    assert oracle.list_notes() == ["of 2 cases that the model proposed, 1 were counterexamples"]

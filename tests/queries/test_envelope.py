@@ -1,6 +1,6 @@
 """The Horn envelope against its definition: the intersections of accepted cases."""
 
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
@@ -8,8 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook import HornbookError, HornTheory, Vocabulary
-from hornbook.logic import Rule
-from hornbook.queries import Envelope, World, find_envelope, learn_envelope
+from hornbook.deadline import Deadline, Stopwatch
+from hornbook.logic import Batch, Interpretation, Rule
+from hornbook.queries import (
+    Counterexample,
+    Envelope,
+    Exact,
+    KnownCases,
+    Membership,
+    World,
+    find_envelope,
+    learn_by_samples,
+    learn_envelope,
+    lrn_star,
+)
 
 
 def close_under_intersection(cases: set[frozenset[int]]) -> set[frozenset[int]]:
@@ -64,11 +76,25 @@ def test_every_boolean_function_of_few_variables_has_its_envelope(count: int) ->
         check_clauses(check_envelope(world, np.array(answers)))
 
 
-@pytest.mark.slow
 def test_every_boolean_function_of_four_variables_has_its_envelope() -> None:
+    """Of functions that differ by the order of their variables one is enough: 3,984 of 65,536."""
     world = World(names(4))
-    for number in range(0, 2 ** len(world), 61):  # an odd step meets all kinds
-        check_envelope(world, np.array([number >> case & 1 for case in range(len(world))], np.bool_))
+    functions = np.arange(2 ** len(world))
+    bits = functions[:, None] >> np.arange(len(world)) & 1
+    least = functions.copy()
+    for order in permutations(range(4)):
+        moved = np.arange(len(world)).reshape(world.shape).transpose(order).reshape(-1)
+        least = np.minimum(least, (bits << moved).sum(axis=1))
+    different = functions[least == functions]
+    assert len(different) == 3984
+    masks = [sum(1 << v for v in case.true) for case in world.list_cases(list(range(len(world))))]
+    for function in different.tolist():
+        accepted = np.array([function >> case & 1 for case in range(len(world))], np.bool_)
+        closed = {mask for mask, yes in zip(masks, accepted, strict=True) if yes}
+        while new := {one & other for one in closed for other in closed} - closed:
+            closed |= new
+        satisfied = find_envelope(world, accepted).theory.satisfied_by(world.batch)
+        assert {mask for mask, yes in zip(masks, satisfied, strict=True) if yes} == closed
 
 
 @st.composite
@@ -123,10 +149,93 @@ def test_a_world_of_too_many_cases_is_refused_before_anything_is_asked() -> None
         learn_envelope(lambda batch: pytest.fail("asked"), world)
 
 
-def test_queries_are_few_where_every_case_is_known() -> None:
-    """An equivalence query is a look at a table, and each gives or improves a body."""
+@given(worlds(), st.integers(0, 2**32 - 1))
+def test_the_rules_are_those_that_lrn_star_finds_with_exact_answers(world: World, seed: int) -> None:
+    """The scan of all cases, against the learner that asks one question after another."""
+    accepted = np.random.default_rng(seed).random(len(world)) < 0.7
+    envelope, above = find_envelope(world, accepted), true_sets(world, accepted)
+
+    def member(batch: Batch) -> np.ndarray:
+        completed = [[one.true <= case and not one.false & case for case in above] for one in batch]
+        return np.array([any(each) for each in completed], np.bool_)
+
+    def equivalent(hypothesis: HornTheory) -> Counterexample | Exact:
+        wrong = hypothesis.satisfied_by(world.batch) & (envelope.models != np.arange(len(world)))
+        cases = list(world.list_cases(np.flatnonzero(wrong)))
+        if not cases:
+            return Exact()
+        case = min(cases, key=lambda case: len(case.true))
+        zeros = [frozenset[int](), *(frozenset([v]) for v in sorted(case.false))]
+        questions = [Interpretation(case.true, zero) for zero in zeros]
+        accepts = member(Batch.from_interpretations(questions, world.vocabulary))
+        return Counterexample(questions[int(accepts.argmin())])
+
+    steps = lrn_star(world.vocabulary, member, equivalent, background=world.background, closed=None)
+    *_, last = steps
+    assert set(last.hypothesis) == set(envelope.theory)
+
+
+@given(worlds(), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_short_rules_say_the_same_and_none_can_be_left_out(world: World, share: float, seed: int) -> None:
+    accepted = np.random.default_rng(seed).random(len(world)) < share
+    envelope = find_envelope(world, accepted)
+    short = envelope.shorten()
+    assert short.equivalent(envelope.theory)
+    known = set(world.background)
+    for rule in set(short) - known:
+        others = HornTheory(world.vocabulary, (other for other in short if other != rule))
+        assert not others.entails(rule)
+        for v in rule.body:
+            assert not envelope.theory.entails(Rule(rule.body - {v}, rule.head))
+
+
+def test_a_scan_that_has_no_time_left_says_how_much_is_open() -> None:
     world = World(names(12), ((0, 1, 2, 3), (4, 5, 6, 7), (8, 9, 10)))
     accepted = np.random.default_rng(3).random(len(world)) < 0.7
+    envelope = find_envelope(world, accepted, Deadline.after(0))
+    assert not envelope.is_complete and envelope.guarantee.kind == "undecided"
+    open_cases = len(world) - len(close_under_intersection(true_sets(world, accepted)))
+    assert f"{open_cases:,} of the {len(world):,} cases remain" in str(envelope.guarantee)
+    assert len(envelope.beyond_horn) == len(find_envelope(world, accepted).beyond_horn)
+
+
+def test_noise_over_a_hundred_thousand_cases_has_its_envelope_in_seconds() -> None:
+    sizes, groups, start = (5, 5, 5, 5, 5, 3, 3), [], 0
+    for size in sizes:
+        groups.append(tuple(range(start, start + size)))
+        start += size
+    world = World(names(start), tuple(groups))
+    accepted = np.random.default_rng(0).random(len(world)) < 0.5
+    clock = Stopwatch()
+    assert len(find_envelope(world, accepted).rules) > 9000
+    assert len(world) > 100_000 and clock.elapsed < 30  # a third of a second on an idle machine
+
+
+def decide_by_table(world: World, accepted: np.ndarray) -> Membership:
+    table = {case: bool(yes) for case, yes in zip(world.batch.masks, accepted, strict=True)}
+    return lambda batch: np.array([table[each] for each in batch.masks], np.bool_)
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_learning_by_samples_ends_with_any_teacher(seed: int) -> None:
+    """Its rules hold of all that it knows to be accepted; with every case drawn, it is the envelope."""
+    rng = np.random.default_rng(seed)
+    world = World(names(6), ((0, 1, 2),) if seed % 2 else ())
+    accepted = rng.random(len(world)) < rng.random()
+    if seed % 5 == 0:  # a Horn teacher
+        rules = [Rule(rng.choice(6, 2, replace=False).tolist(), int(rng.integers(6))) for _ in range(3)]
+        accepted = HornTheory(world.vocabulary, rules).satisfied_by(world.batch)
+    known = KnownCases(decide_by_table(world, accepted), world)
+
+    def every_case(hypothesis: HornTheory) -> Counterexample | Exact:
+        order = rng.permutation(len(world))
+        answers = known(world.batch)
+        wrong = order[(hypothesis.satisfied_by(world.batch) != answers)[order]]
+        if not len(wrong):
+            return Exact()
+        return Counterexample(next(world.list_cases(wrong[:1])), bool(answers[wrong[0]]))
+
+    *_, last = learn_by_samples(known, every_case)
     envelope = find_envelope(world, accepted)
-    bodies = len({rule.body for rule in envelope.theory})
-    assert envelope.queries <= bodies * (len(world.vocabulary) + 1) + 1
+    assert last.hypothesis.equivalent(envelope.theory)
+    assert known.beyond_horn == {case.true for case in world.list_cases(envelope.beyond_horn)}

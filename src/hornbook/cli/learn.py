@@ -83,6 +83,7 @@ def learn(
         float | None, how_long(min=0.1, help="Seconds in all; half of them for proofs.")
     ] = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    max_answers: Annotated[int | None, how_long(min=1, help="Most answers of the model.")] = None,
     groups: GroupsOption = None,
     proof: ProofOption = False,
     sample_size: Annotated[
@@ -147,20 +148,6 @@ def learn(
     table = open_table(
         context, source, target, positive, above, csv, model, train, output, groups, columns, drop
     )
-    if learner is Learner.ENVELOPE and not judge:
-        if train or proof:
-            raise HornbookError("an envelope is about a model that there is, and is exact without --proof")
-        exact = {
-            "learner": "envelope",
-            "margin": margin,
-            "seed": seed,
-            "code_book": describe_code_book(code_book),
-        }
-        classifier = load_model(str(model), trust_pickle, output)
-        bound = table.bind(classifier, exact, read_code_book(code_book, table.features))
-        run = NewRun.start(table, bound, describe_model(str(model), classifier), exact, output, force)
-        show_envelope(run, bound, as_json)
-        return
     if sample_size is None:
         by_paper = learner is Learner.LRN_STAR and not names_endpoint(model)
         sample_size = "paper" if by_paper else "angluin"
@@ -174,10 +161,22 @@ def learn(
         "epsilon": epsilon,
         "delta": delta,
         "max_seconds": seconds if seconds is None or not proof else seconds / 2,
+        "max_answers": max_answers,
         "encoding": encoding,
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
+    if learner is Learner.ENVELOPE and not judge:
+        if train or proof:
+            raise HornbookError("an envelope is about a model that there is, and is exact without --proof")
+        others = ("judge", "max_rules", "row_rules", "encoding")
+        settings = {name: value for name, value in settings.items() if name not in others}
+        settings["margin"] = margin
+        classifier = load_model(str(model), trust_pickle, output)
+        bound = table.bind(classifier, settings, read_code_book(code_book, table.features))
+        run = NewRun.start(table, bound, describe_model(str(model), classifier), settings, output, force)
+        show_envelope(run, bound, as_json)
+        return
     words = read_code_book(code_book, table.frame_of(settings))
     if model is None:
         about, black_box = _train(table, settings, words)
@@ -199,14 +198,16 @@ def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:
     """Learn the envelope of a classifier, save and print it."""
     from hornbook.runs import explain_as_set
 
-    with progress("asking about every case"):
-        extraction = run.add_provenance(explain_as_set(subject, run.config["settings"]))
+    with progress("asking about every case") as show:
+        extraction = run.add_provenance(explain_as_set(subject, run.config["settings"], tell=show))
     run.begin()
     run.save(extraction)
     if as_json:
         emit_json(run.to_object(extraction))
     else:
-        details = [f"guarantee: {extraction.guarantee}", *extraction.notes]
+        requests = describe_requests(subject.predictor)
+        reason = f"stopped: {extraction.stop_reason}"
+        details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests, reason]
         emit("\n".join([*_rule_lines(extraction), *summarise_run(run, extraction, details)]))
 
 

@@ -1,41 +1,89 @@
-"""The Horn envelope of a model, by every case: its rules, and what lies beyond them, as an extraction."""
+"""The Horn envelope of a model as an extraction: by every case where there is time, by samples elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.extraction.fidelity import CommonestClass, Fidelity
 from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
-from hornbook.logic import Bools
+from hornbook.logic import Batch, Bools, HornTheory
 from hornbook.models import Subject
+from hornbook.models.calls import RemoteModel
 from hornbook.queries import (
+    Binariser,
+    Budget,
+    Counterexample,
     Envelope,
+    Estimated,
+    Guarantee,
     HornRules,
-    LevelWorld,
+    KnownCases,
+    Pac,
     QuerySubject,
+    Sampling,
+    Settings,
+    Unknown,
     World,
     find_envelope,
-    learn_envelope,
+    learn_by_samples,
 )
 from hornbook.queries.envelope import MAX_CASES
+from hornbook.queries.oracles import Chain, ProposedCases
+from hornbook.queries.protocol import BudgetExhausted
 from hornbook.queries.reader import Reader
+from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+
+ENVELOPE_SETTINGS = Settings(Budget(100), "envelope", size="angluin", epsilon=0.05, delta=0.05)
+"""The limits of a run, and how sure it has to be, unless the caller says so."""
+
+MAX_LEVELS = 100
+"""The most values of a column whose values are levels."""
 
 MAX_NOTED_CLAUSES = 3
 """How many clauses beyond Horn rules a note names."""
 
+FIRST_BLOCK = 4
+"""Questions of the first block; the time of later ones, which double, says how long all of them take."""
 
-def learn_levels(subject: Subject, margin: float = 0.0, max_cases: int = MAX_CASES) -> Extraction:
-    """Learn which levels of its columns go with which classes of a classifier, by every case.
+MEASURING_SHARE = 0.2
+"""Share of the answers and of the time that is kept for measuring rules that are learned by samples."""
+
+MEASURED_CASES = 1000
+"""The most fresh cases that such rules are measured on."""
+
+PROPOSED_SHARE = 0.5
+"""Share of the equivalence queries that cases proposed by the model may answer before samples are drawn."""
+
+Tell: TypeAlias = Callable[[str], None]
+"""Is called with what the run is about to do, in words."""
+
+Propose: TypeAlias = Callable[[list[str]], Batch]
+"""Gives cases that may break rules in words."""
+
+
+def learn_levels(
+    subject: Subject,
+    margin: float = 0.0,
+    settings: Settings = ENVELOPE_SETTINGS,
+    tell: Tell | None = None,
+) -> Extraction:
+    """Learn which levels of its columns go with which classes of a classifier.
 
     The rules are the Horn envelope of the cases that the classifier accepts: those without a class, and those
-    with a class that it decides for.
+    with a class that it decides for. Every case is asked about if there are few, and answers and time allow
+    it; elsewhere the rules are learned from samples.
 
     Parameters
     ----------
@@ -43,8 +91,11 @@ def learn_levels(subject: Subject, margin: float = 0.0, max_cases: int = MAX_CAS
         The classifier, bound to rows whose every column has few values.
     margin
         A class is possible too if its score is at most so much below the largest one.
-    max_cases
-        The most cases that there may be.
+    settings
+        The limits: equivalence queries (of samples only), answers of the model, and seconds; and how sure
+        the rules have to be where they are learned from samples.
+    tell
+        Is called with what the run is about to do.
 
     Examples
     --------
@@ -62,24 +113,29 @@ def learn_levels(subject: Subject, margin: float = 0.0, max_cases: int = MAX_CAS
     teacher = subject.teacher
     names = [name for name in teacher.frame.columns if name in teacher.columns]
     levels = LevelWorld.of(subject.frame[names], subject.target, subject.classes)
-    if len(levels.world) > max_cases:
-        counts = subject.frame[names].nunique()
-        raise HornbookError(
-            f"there are {len(levels.world):,} cases, and at most {max_cases:,} are all asked about; column "
-            f"{counts.idxmax()!r} has {counts.max():,} values: leave it out or merge some"
-        )
-    rows = levels.list_rows()
-    possible = _find_possible(subject, _complete_columns(rows, subject.frame), margin)
     order = [subject.classes.index(str(name)) for name in levels.classes]
-    envelope = find_envelope(levels.world, levels.accept(possible[:, order]))
-    measured = _Measured(envelope, Reader.by_binariser(levels.binariser, closed=True))
-    extraction = measured.to_extraction(subject.target, len(rows))
+
+    def ask(digits: NDArray[np.intp]) -> Bools:
+        rows = _complete_columns(levels.make_rows(digits), subject.frame)
+        return _find_possible(subject, rows, margin)[:, order]
+
+    def accept(digits: NDArray[np.intp], possible: Bools) -> Bools:
+        classes = digits[:, -1]
+        accepted: Bools = (classes == 0) | possible[np.arange(len(digits)), classes - 1]
+        return accepted
+
+    world = levels.world
+    cases = AskedCases(world, len(world.axes) - 1, ask, accept, settings.budget)
+    reader = Reader.by_binariser(levels.binariser, closed=True)
+    extraction = _learn(
+        cases, reader, settings, tell, levels.find_proposals(subject.predictor.source, reader)
+    )
     summaries = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in names)
-    target = ColumnSummary(subject.target, 0.0, categories=tuple(levels.classes))
     rule = "" if margin == 0 else f"; classes within {margin:g} of the likeliest are possible too"
     return replace(
         extraction,
-        columns=(*summaries, target),
+        target=subject.target,
+        columns=(*summaries, ColumnSummary(subject.target, 0.0, categories=tuple(levels.classes))),
         missing_values=f"{teacher.describe()}{rule}",
         provenance={
             "model": {"name": subject.predictor.name},
@@ -88,21 +144,205 @@ def learn_levels(subject: Subject, margin: float = 0.0, max_cases: int = MAX_CAS
     )
 
 
-def learn_judged_cases(subject: QuerySubject, max_cases: int = MAX_CASES) -> Extraction:
-    """Learn the Horn envelope of a judge: every complete interpretation of its variables is asked about."""
+def learn_judged_cases(
+    subject: QuerySubject, settings: Settings = ENVELOPE_SETTINGS, tell: Tell | None = None
+) -> Extraction:
+    """Learn the Horn envelope of a judge of complete interpretations; parameters as for `learn_levels`."""
     teacher = subject.teacher
     if teacher.label is not None or teacher.reader.vocabulary.has_duals:
         raise HornbookError("the envelope of a judge is about variables without duals, and has no target")
     world = World(teacher.reader.vocabulary, teacher.reader.groups)
-    envelope = learn_envelope(teacher.decide_items, world, max_cases)
-    extraction = _Measured(envelope, teacher.reader).to_extraction(subject.target, len(world))
+    cases = AskedCases(
+        world,
+        len(world.axes),
+        lambda digits: teacher.decide_items(world.make_batch(digits)),
+        lambda digits, accepted: accepted,
+        settings.budget,
+    )
     columns = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in teacher.reader.columns)
     return replace(
-        extraction,
+        _learn(cases, teacher.reader, settings, tell),
         columns=columns,
         missing_values=teacher.queries.describe(),
         provenance={"model": {"name": teacher.predictor.name}, "settings": {"learner": "envelope"}},
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LevelWorld:
+    """The columns of a classifier whose every value is a level, and its classes, as a world of cases.
+
+    A case says a level of each column, or none for an unknown one, and a class, or none. The classifier
+    accepts a case without a class, and one with the class that it decides for.
+
+    Parameters
+    ----------
+    binariser
+        Makes a variable of each level and of each class; the classes come last.
+    target
+        What the classifier predicts.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"job": ["nurse", "boxer"]})
+    >>> levels = LevelWorld.of(rows, "pronoun", ("she", "he"))
+    >>> levels.world.vocabulary.names
+    ('job=boxer', 'job=nurse', 'pronoun=he', 'pronoun=she')
+    >>> levels.make_rows(np.array([[0], [1], [2]]))["job"].tolist()
+    [None, 'boxer', 'nurse']
+
+    """
+
+    binariser: Binariser
+    target: str
+
+    @classmethod
+    def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> LevelWorld:
+        """The values that occur in each column of a frame, and the classes in words."""
+        if target in frame:
+            raise HornbookError(
+                f"{target!r} is predicted, and is a column of the rows too; name it otherwise"
+            )
+        columns = {str(name): pd.Series(values.dropna().unique()) for name, values in frame.items()}
+        for name, distinct in columns.items():
+            if len(distinct) > MAX_LEVELS:
+                raise HornbookError(
+                    f"column {name!r} has {len(distinct):,} values, and levels are at most "
+                    f"{MAX_LEVELS}: leave it out or merge some"
+                )
+        columns[target] = pd.Series(list(classes))
+        values = pd.DataFrame(columns)  # shorter columns are filled with missing values
+        kinds = dict.fromkeys(columns, "categorical")
+        widest = max(map(len, columns.values()))
+        return cls(Binariser(kinds=kinds, max_levels=max(widest, 1)).fit(values), target)  # type: ignore[arg-type]
+
+    @cached_property
+    def world(self) -> World:
+        """All cases; those of a row stand side by side."""
+        return World(self.binariser.vocabulary_, self.binariser.groups_)
+
+    @cached_property
+    def _levels(self) -> dict[str, tuple[Any, ...]]:
+        """The levels of each column, in the order of the variables."""
+        levels: dict[str, tuple[Any, ...]] = {}
+        for condition in self.binariser.conditions_:
+            levels[condition.column] = (*levels.get(condition.column, ()), *condition.named_values)
+        return levels
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes in the order of their variables."""
+        return self._levels[self.target]
+
+    def find_proposals(self, model: Any, reader: Reader) -> Propose | None:
+        """How a model that speaks proposes cases; None of others."""
+        if not isinstance(model, RemoteModel):
+            return None
+        columns = list(self._levels)
+        return lambda rules: reader.batch(pd.DataFrame(model.propose(rules), columns=columns, dtype=object))
+
+    def make_rows(self, digits: NDArray[np.intp]) -> pd.DataFrame:
+        """Rows with the levels of cases, None for an unknown one; `digits` have one for each column."""
+        columns = {}
+        for (name, levels), values in zip(self._levels.items(), digits.T, strict=False):
+            by_digit = np.empty(len(levels) + 1, object)
+            by_digit[1:] = levels
+            columns[name] = by_digit[values]
+        return pd.DataFrame(columns, index=range(len(digits)), dtype=object)
+
+
+@dataclass(eq=False)
+class AskedCases:
+    """A model that is asked about cases, within limits on answers and time, and about none twice.
+
+    Parameters
+    ----------
+    world
+        All cases.
+    width
+        How many digits of a case make a question; cases that differ in the others share an answer.
+    ask
+        The model's answers to questions.
+    accept
+        Which cases are accepted, given their digits and the answers to their questions.
+    budget
+        The limits; its seconds count from now.
+
+    Attributes
+    ----------
+    asked
+        How many answers the model gave.
+
+    """
+
+    world: World
+    width: int
+    ask: Callable[[NDArray[np.intp]], Bools]
+    accept: Callable[[NDArray[np.intp], Bools], Bools]
+    budget: Budget
+    asked: int = 0
+
+    def __post_init__(self) -> None:
+        self.deadline = Deadline.after(self.budget.seconds)
+        self.share = 1.0  # of the limits, that may be used
+        self._answers: dict[bytes, Bools] = {}
+        self._seconds = 0.0  # that an answer took, at the last block
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Whether the model accepts each case; raises `BudgetExhausted` at a limit."""
+        digits = self.world.read_digits(batch)
+        return self.accept(digits, self._answer(digits[:, : self.width]))
+
+    @property
+    def size(self) -> int:
+        """The number of questions that there are."""
+        return math.prod(self.world.shape[: self.width])
+
+    def ask_all(self, seed: int, tell: Tell | None) -> Bools:
+        """Whether the model accepts each case; raises `BudgetExhausted` if asking takes too long."""
+        if len(self.world) > MAX_CASES:
+            raise BudgetExhausted(f"{len(self.world):,} cases are more than {MAX_CASES:,}")
+        self._refuse_beyond(self.size)
+        digits = self.world.list_digits()
+        questions = digits[:: len(digits) // self.size, : self.width]
+        order = generator(seed, Purpose.EVALUATION_ORDER).permutation(self.size)
+        start, block = 0, FIRST_BLOCK
+        while start < self.size:
+            self._answer(questions[order[start : start + block]])
+            start, block = start + block, 2 * block
+            needed = self._seconds * max(0, self.size - start)
+            if block > 2 * FIRST_BLOCK and needed > self.deadline.left:  # the first answers take longer
+                raise BudgetExhausted(f"{self.size:,} answers take about {needed:,.0f} s more")
+            if tell is not None:
+                tell(f"{min(start, self.size):,} of {self.size:,} answers, about {needed:,.0f} s more")
+        answers = np.repeat(self._answer(questions), len(digits) // self.size, axis=0)
+        return self.accept(digits, answers)
+
+    def _answer(self, questions: NDArray[np.intp]) -> Bools:
+        """The answers to questions; those that are known are not asked again."""
+        keys = [question.tobytes() for question in questions]
+        new = {key: place for place, key in enumerate(keys) if key not in self._answers}
+        left = list(new.items())
+        while left:
+            size = len(left)
+            if self.budget.seconds is not None:  # so that the limit is noticed
+                size = int(0.1 * self.deadline.left / self._seconds) if self._seconds else FIRST_BLOCK
+            part, left = left[: max(1, size)], left[max(1, size) :]
+            self._refuse_beyond(len(part))
+            clock = Stopwatch()
+            answers = self.ask(questions[[place for _, place in part]])
+            self._seconds = clock.elapsed / len(part)
+            self.asked += len(part)
+            self._answers.update(zip((key for key, _ in part), answers, strict=True))
+        return np.stack([self._answers[key] for key in keys])
+
+    def _refuse_beyond(self, answers: int) -> None:
+        """Refuse more answers than are left, and any once the time is up."""
+        most, seconds = self.budget.membership_queries, self.budget.seconds
+        if most is not None and self.asked + answers > self.share * most:
+            raise BudgetExhausted(f"budget of {most:,} answers of the model")
+        if seconds is not None and self.deadline.left <= (1 - self.share) * seconds:
+            raise BudgetExhausted(f"budget of {seconds:g} seconds")
 
 
 def _complete_columns(rows: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
@@ -134,59 +374,88 @@ def _find_possible(subject: Subject, rows: pd.DataFrame, margin: float) -> Bools
     return possible
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """An envelope, and how rows become its cases."""
+def _learn(
+    cases: AskedCases, reader: Reader, settings: Settings, tell: Tell | None, propose: Propose | None = None
+) -> Extraction:
+    """Learn from every case if that can be done within the limits, otherwise from samples."""
+    try:
+        accepted = cases.ask_all(settings.seed, tell)
+    except BudgetExhausted as reason:
+        if tell is not None:
+            tell(f"{reason}: samples are asked about")
+        extraction = _learn_from_samples(cases, reader, settings, propose)
+        note = f"samples were asked about, and not every case: {reason}"
+        return replace(extraction, notes=(note, *extraction.notes))
+    envelope = find_envelope(cases.world, accepted, cases.deadline)
+    return _measure_envelope(envelope, reader, cases.asked)
 
-    envelope: Envelope
-    reader: Reader
 
-    def to_extraction(self, target: str, answers: int) -> Extraction:
-        """The envelope as the result of a run; columns and provenance are for the caller."""
-        envelope, world = self.envelope, self.envelope.world
-        rules = HornRules(envelope.theory.minimise() | envelope.background, envelope.background, self.reader)
-        accepted = envelope.accepted.astype(np.intp)
-        right = rules.decide_items(world.batch) == accepted
-        clauses = tuple(self._say_clauses(rules))
-        beyond = BeyondHorn(len(envelope.beyond_horn), clauses)
-        return Extraction(
-            target=target,
-            classes=(False, True),
-            explanation=rules,
-            fidelity=Fidelity(
-                samples=Share.of(0, 0),
-                unseen_rows=Share.where(right),
-                unseen_population="cases",
-                commonest={"cases": CommonestClass.of(accepted, rules.classes)},
-            ),
-            guarantee=envelope.guarantee,
-            frontier=(),
-            lines=tuple(self._count_lines(rules)),
-            columns=(),
-            differences=(),
-            answers=answers,
-            stop_reason="every case was asked about",
-            distribution=f"all {len(world):,} cases",
-            missing_values="",
-            notes=tuple(_note_beyond(beyond, len(world))),
-            beyond_horn=beyond,
-        )
+def _measure_envelope(envelope: Envelope, reader: Reader, answers: int) -> Extraction:
+    """An envelope by every case as the result of a run."""
+    world = envelope.world
+    rules = HornRules(envelope.shorten(), envelope.background, reader)
+    beyond = BeyondHorn(len(envelope.beyond_horn), tuple(_say_clauses(envelope, rules)))
+    extraction = make_extraction(rules, (world.batch, envelope.accepted), envelope.guarantee, answers)
+    share = extraction.fidelity.samples.at_confidence(1)
+    return replace(
+        extraction,
+        fidelity=Fidelity(
+            samples=Share.of(0, 0),
+            unseen_rows=share,
+            unseen_population="cases",
+            commonest={"cases": extraction.fidelity.commonest["samples"]},
+        ),
+        lines=tuple(
+            LineStatistics(
+                None, line.support.at_confidence(1), line.precision and line.precision.at_confidence(1)
+            )
+            for line in extraction.lines
+        ),
+        stop_reason="every case was asked about",
+        distribution=f"all {len(world):,} cases",
+        notes=tuple(_note_beyond(beyond, len(world))),
+        beyond_horn=beyond,
+    )
 
-    def _count_lines(self, rules: HornRules) -> Iterator[LineStatistics]:
-        """For each rule the cases in which its body holds, and those of them that it is right about."""
-        table, accepted = self.envelope.world.table, self.envelope.accepted
-        for rule in rules.rules:
-            holds = np.asarray(table[sorted(rule.body)].all(axis=0), np.bool_)
-            broken = holds if not isinstance(rule.head, int) else holds & ~table[rule.head]
-            right = Share.of(int((broken & ~accepted).sum()), int(broken.sum()))
-            yield LineStatistics(None, Share.where(holds), right)
 
-    def _say_clauses(self, rules: HornRules) -> Iterator[str]:
-        """The clauses beyond Horn rules in words."""
-        names = self.envelope.world.vocabulary
-        for true, false in self.envelope.list_clauses():
-            body = " and ".join(rules.describe(name) for name in names.named(true)) or "always"
-            yield f"{body} → {' or '.join(rules.describe(name) for name in names.named(false))}"
+def make_extraction(
+    rules: HornRules, measured: tuple[Batch, Bools], guarantee: Guarantee, answers: int
+) -> Extraction:
+    """Rules about what a model accepts as the result of a run, measured on samples."""
+    items, accepted = measured
+    array, right = items.to_array() == 1, rules.decide_items(items) == accepted
+    commonest = {"samples": CommonestClass.of(accepted.astype(np.intp), rules.classes)} if len(items) else {}
+    return Extraction(
+        target="what it accepts",
+        classes=(False, True),
+        explanation=rules,
+        fidelity=Fidelity(Share.where(right), commonest=commonest),
+        guarantee=guarantee,
+        frontier=(),
+        lines=tuple(_count_lines(rules, array, accepted)),
+        columns=(),
+        differences=(),
+        answers=answers,
+        stop_reason="",
+        distribution="",
+        missing_values="",
+    )
+
+
+def _count_lines(rules: HornRules, cases: Bools, accepted: Bools) -> Iterator[LineStatistics]:
+    """For each rule the cases in which its body holds, and those of them that it is right about."""
+    for rule in rules.rules:
+        holds = np.asarray(cases[:, sorted(rule.body)].all(axis=1), np.bool_)
+        broken = holds if not isinstance(rule.head, int) else holds & ~cases[:, rule.head]
+        yield LineStatistics(None, Share.where(holds), Share.where(~accepted[broken]))
+
+
+def _say_clauses(envelope: Envelope, rules: HornRules) -> Iterator[str]:
+    """The clauses beyond Horn rules in words."""
+    names = envelope.world.vocabulary
+    for true, false in envelope.list_clauses():
+        body = " and ".join(rules.describe(name) for name in names.named(true)) or "always"
+        yield f"{body} → {' or '.join(rules.describe(name) for name in names.named(false))}"
 
 
 def _note_beyond(beyond: BeyondHorn, size: int) -> Iterator[str]:
@@ -201,3 +470,76 @@ def _note_beyond(beyond: BeyondHorn, size: int) -> Iterator[str]:
         f"{beyond.cases:,} of the {size:,} cases lie beyond Horn rules: the model rejects them, and every "
         f"Horn theory that accepts what it accepts has to accept them; {shown}{others}"
     )
+
+
+def _learn_from_samples(
+    cases: AskedCases, reader: Reader, settings: Settings, propose: Propose | None
+) -> Extraction:
+    """Rules that samples, and what the model proposes, could not tell from the envelope."""
+    world = cases.world
+    known, theory, queries = KnownCases(cases, world), world.background, 0
+
+    def say_rules(hypothesis: HornTheory) -> list[str]:
+        lines = HornRules(hypothesis.minimise(), world.background, reader).lines()
+        return [f"{line.text}: {line.outcome}" for line in lines]
+
+    proposals = ProposedCases(known, lambda hypothesis: propose(say_rules(hypothesis)) if propose else None)
+    sampling = Sampling(
+        known, world, settings.size, epsilon=settings.epsilon, delta=settings.delta, seed=settings.seed
+    )
+    search = Chain([proposals, sampling], {ProposedCases.name: PROPOSED_SHARE})
+
+    def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
+        nonlocal theory, queries
+        theory, queries = hypothesis, queries + 1
+        if reason := settings.budget.exhausted_by(queries - 1):
+            raise BudgetExhausted(reason)
+        return search(hypothesis)
+
+    guarantee: Guarantee = Unknown("no query found the rules right")
+    stop_reason = "no counterexample was found"
+    cases.share = 1 - MEASURING_SHARE
+    try:
+        *_, last = learn_by_samples(known, equivalent)
+        assert not isinstance(last.answer, Counterexample)
+        guarantee = last.answer
+    except BudgetExhausted as limit:
+        stop_reason = str(limit)
+    cases.share = 1.0
+    rules = HornRules(theory.minimise() | world.background, world.background, reader)
+    extraction = make_extraction(rules, _draw_labelled(cases, settings.seed), guarantee, cases.asked)
+    words = f"{world.describe()}; what was found to lie beyond Horn rules is set aside"
+    samples = extraction.fidelity.samples
+    if isinstance(guarantee, Pac):
+        guarantee = replace(guarantee, distribution=words)
+    elif samples.size:
+        guarantee = Estimated(samples.complement(), world.describe())
+    return replace(
+        extraction,
+        guarantee=guarantee,
+        stop_reason=stop_reason,
+        distribution=world.describe(),
+        notes=(*proposals.list_notes(), *_note_set_aside(known, rules)),
+    )
+
+
+def _draw_labelled(cases: AskedCases, seed: int) -> tuple[Batch, Bools]:
+    """Fresh cases and whether the model accepts each, as many as the limits allow."""
+    drawn = cases.world.draw(MEASURED_CASES, generator(seed, Purpose.EVALUATION))
+    accepted: list[bool] = []
+    with suppress(BudgetExhausted):
+        for block in drawn.blocks(MEASURED_CASES // 40):
+            accepted += cases(block).tolist()
+    return drawn[: len(accepted)], np.array(accepted, np.bool_)
+
+
+def _note_set_aside(known: KnownCases, rules: HornRules) -> Iterator[str]:
+    """Say how many cases were found that no Horn theory can exclude, with the smallest."""
+    if known.beyond_horn:
+        names = known.world.vocabulary
+        least = min(known.beyond_horn, key=lambda true: (len(true), sorted(true)))
+        words = " and ".join(rules.describe(name) for name in names.named(least)) or "nothing known"
+        yield (
+            f"{len(known.beyond_horn):,} cases that the model rejects were found to lie beyond Horn rules, "
+            f"such as: {words}"
+        )

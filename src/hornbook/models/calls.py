@@ -9,7 +9,7 @@ Models that are elsewhere keep their answers. Whether a model changes its answer
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
@@ -205,6 +205,10 @@ class RemoteModel(ABC):
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """What decisions depend on besides rows, ready for JSON."""
+
+    def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Rows that the model expects to break rules about it; none from one that does not speak."""
+        return []
 
     @abstractmethod
     def describe_requests(self) -> str:

@@ -42,7 +42,14 @@ from hornbook.queries.violations import Violations, smallest_violations
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser, binarise_table
-    from hornbook.queries.envelope import Envelope, LevelWorld, World, find_envelope, learn_envelope
+    from hornbook.queries.envelope import (
+        Envelope,
+        KnownCases,
+        World,
+        find_envelope,
+        learn_by_samples,
+        learn_envelope,
+    )
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
     from hornbook.queries.network import MLP, Net, Training
     from hornbook.queries.teacher import QuerySubject, VariableTeacher, judge_of_table
@@ -80,9 +87,9 @@ __all__ = [
     "Guarantee",
     "HornRules",
     "Judge",
+    "KnownCases",
     "Labelled",
     "Learner",
-    "LevelWorld",
     "Literals",
     "Membership",
     "Mixture",
@@ -118,6 +125,7 @@ __all__ = [
     "horn1",
     "interpretation",
     "judge_of_table",
+    "learn_by_samples",
     "learn_envelope",
     "lrn_star",
     "measure_coherence",
@@ -139,7 +147,14 @@ __getattr__ = load_lazily(
     "hornbook.queries",
     {
         "binarise": ["Binariser", "binarise_table"],
-        "envelope": ["Envelope", "LevelWorld", "World", "find_envelope", "learn_envelope"],
+        "envelope": [
+            "Envelope",
+            "KnownCases",
+            "World",
+            "find_envelope",
+            "learn_by_samples",
+            "learn_envelope",
+        ],
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "network": ["MLP", "Net", "Training"],
         "teacher": ["QuerySubject", "VariableTeacher", "judge_of_table"],

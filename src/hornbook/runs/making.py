@@ -105,11 +105,14 @@ class NewRun:
 
 
 def explain_as_set(
-    subject: Subject, settings: Mapping[str, Any], watch: Callable[[Candidate], None] | None = None
+    subject: Subject,
+    settings: Mapping[str, Any],
+    watch: Callable[[Candidate], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Extraction:
     """Explain a model by the settings of a run's configuration: by an explanation, or by its envelope."""
     if settings.get("learner") == "envelope":
-        return learn_levels(subject, settings["margin"])
+        return learn_levels(subject, settings["margin"], read_learning(settings), tell)
     return explain(
         subject,
         form=settings["form"],
@@ -127,14 +130,20 @@ def learn_as_set(
     clock: Stopwatch | None = None,
 ) -> Extraction:
     """Learn a theory about a model by the settings of a run's configuration."""
-    if settings["learner"] == "envelope":
-        return learn_judged_cases(subject)
-    own = Settings(
-        Budget(settings["max_queries"], None, settings["max_seconds"]),
+    own = read_learning(settings)
+    if own.learner == "envelope":
+        return learn_judged_cases(subject, own)
+    return learn_theory(subject, own, trace=trace, watch=watch, clock=clock)
+
+
+def read_learning(settings: Mapping[str, Any]) -> Settings:
+    """The settings of a query learner in those of a run's configuration."""
+    return Settings(
+        Budget(settings["max_queries"], settings.get("max_answers"), settings["max_seconds"]),
         settings["learner"],
         size=settings["sample_size"],
         epsilon=settings["epsilon"],
         delta=settings["delta"],
-        max_rules=settings["max_rules"],
+        max_rules=settings.get("max_rules", 100),
+        seed=settings["seed"],
     )
-    return learn_theory(subject, own, trace=trace, watch=watch, clock=clock)

@@ -196,6 +196,8 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     config, settings = run.config, run.config["settings"]
     book = settings["code_book"]
     words = read_code_book(book and run.find_file(book), table.frame_of(settings))
+    if (limit := settings.get("max_seconds")) is not None:
+        settings = {**settings, "max_seconds": PATIENCE * limit}
     if not run.is_by_queries:
         subject = run.bind(table, loaded, words)
         new = NewRun(config, None, notes=tuple(note_inputs(table, subject, config["model"])))
@@ -208,8 +210,6 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
         return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features)
     by_queries = run.bind_queries(table, loaded, words)
     new = NewRun(config, None, notes=tuple(note_inputs(table, by_queries, config["model"])))
-    if (limit := settings["max_seconds"]) is not None:
-        settings = {**settings, "max_seconds": PATIENCE * limit}
     extraction = learn_as_set(by_queries, settings, trace)
     return MadeAgain(
         new.add_provenance(extraction),
