@@ -63,9 +63,6 @@ MEASURING_SHARE = 0.2
 MEASURED_CASES = 1000
 """The most fresh cases that such rules are measured on."""
 
-PROPOSED_SHARE = 0.5
-"""Share of the equivalence queries that cases proposed by the model may answer before samples are drawn."""
-
 Tell: TypeAlias = Callable[[str], None]
 """Is called with what the run is about to do, in words."""
 
@@ -487,7 +484,7 @@ def _learn_from_samples(
     sampling = Sampling(
         known, world, settings.size, epsilon=settings.epsilon, delta=settings.delta, seed=settings.seed
     )
-    search = Chain([proposals, sampling], {ProposedCases.name: PROPOSED_SHARE})
+    search = Chain([proposals, sampling])
 
     def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
         nonlocal theory, queries

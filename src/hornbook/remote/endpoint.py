@@ -23,7 +23,7 @@ from hornbook.models.calls import RemoteModel, is_asked_anew
 from hornbook.models.outputs import Output
 from hornbook.models.predictor import Predictor
 from hornbook.remote import predictor
-from hornbook.remote.http import BatchTooLarge, HttpClient
+from hornbook.remote.http import BatchTooLarge, HttpClient, Response
 from hornbook.remote.protocols import CellRows, EndpointProtocol, find_protocol
 from hornbook.remote.settings import EndpointSettings
 from hornbook.storage import cache_folder, write_errors
@@ -359,9 +359,32 @@ class Endpoint(RemoteModel):
     def _ask_batch(self, rows: CellRows) -> tuple[list[Any], float]:
         """The answers about some rows, and the seconds that they took; runs in a thread of its own."""
         url, written = self.protocol.url, rows.write_nan() if self.settings.missing == "nan" else rows
-        body = json.dumps(self.protocol.write(written), ensure_ascii=False).encode("utf-8", "replace")
-        response = self.client.post(url, body)
-        return self.protocol.read(response.json(url), len(rows)), response.seconds
+        request = self.protocol.write(written)
+        response = self._post(request)
+        content = self.protocol.add_missing(response.json(url), lambda: self._post(request).json(url))
+        return self.protocol.read(content, len(rows)), response.seconds
+
+    def _post(self, request: Any) -> Response:
+        """The response to a request, a JSON value."""
+        body = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
+        return self.client.post(self.protocol.url, body)
+
+    def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Rows that the model, if it chats and the user wants proposals, expects to break rules about it."""
+        sentence, request = self.settings.sentence, self.protocol.write_proposals(rules)
+        if sentence is None or request is None:
+            return []
+        try:
+            contents = [self._post(request).json(self.protocol.url) for _ in range(sentence.proposals)]
+        except BatchTooLarge:
+            raise self._too_late() from None
+        return [sentence.read_case(text) for each in contents for text in self.protocol.read_texts(each)]
+
+    def _too_late(self) -> ModelTimeout:
+        """The error for a server that is too slow for a single question."""
+        return ModelTimeout(
+            f"{self.settings.url} does not answer about one row within {self.settings.timeout:g} seconds"
+        )
 
     def _receive(
         self, batch: list[bytes], future: Future[tuple[list[Any], float]], keep: bool
@@ -379,9 +402,7 @@ class Endpoint(RemoteModel):
     def _halve_batches(self, batch: list[bytes]) -> None:
         """Ask about half as many rows at a time; raise if a request about one row was too large or slow."""
         if len(batch) == 1:
-            raise ModelTimeout(
-                f"{self.settings.url} does not answer about one row within {self.settings.timeout:g} seconds"
-            )
+            raise self._too_late()
         self._batch = max(1, len(batch) // 2)
 
 

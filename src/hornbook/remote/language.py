@@ -7,7 +7,7 @@ Behind an endpoint they speak the open protocol of completions and chats, as Oll
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,13 +34,41 @@ SENTENCES_AT_A_TIME = 16
 
 
 @dataclass(frozen=True)
-class CompletionProtocol(EndpointProtocol):
+class LanguageProtocol(EndpointProtocol):
+    """The open protocol of language models: what completions and chats share."""
+
+    sentence: Sentence
+    model: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the sentence."""
+        return self.sentence.columns
+
+    def describe(self) -> dict[str, Any]:
+        """The model's name and the sentence."""
+        return {"model": self.model, **self.sentence.describe()}
+
+    def _name_model(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request with the name of the model, if the user gave one."""
+        return request if self.model is None else {"model": self.model, **request}
+
+    def _share_tokens(self, tokens: Mapping[str, float]) -> dict[str, float]:
+        """The share of each level; raise if no word is among the likeliest tokens."""
+        shares = self.sentence.share_tokens(tokens)
+        if shares is None:
+            raise ModelError(
+                f"{self.url}: none of the words {', '.join(self.sentence.choices)} begins with one of the "
+                f"likeliest tokens {', '.join(map(repr, list(tokens)[:5]))}; word the template otherwise"
+            )
+        return shares
+
+
+@dataclass(frozen=True)
+class CompletionProtocol(LanguageProtocol):
     """Completions of texts, `POST …/v1/completions`: the probabilities of the next token."""
 
     name: ClassVar[str] = "completions"
-    url: str
-    sentence: Sentence
-    model: str | None = None
 
     def __post_init__(self) -> None:
         if self.sentence.read == "votes":
@@ -51,20 +79,11 @@ class CompletionProtocol(EndpointProtocol):
                 f"has to end with {{{self.sentence.asks}}}"
             )
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the sentence."""
-        return self.sentence.columns
-
-    def describe(self) -> dict[str, Any]:
-        """The model's name and the sentence."""
-        return {"model": self.model, **_describe(self.sentence)}
-
     def write(self, rows: CellRows) -> Any:
         """The beginnings of the sentences, and how to complete them: by one token, the likeliest first."""
         prompts = [self.sentence.split(row)[0].rstrip() for row in rows.to_objects()]
         request = {"prompt": prompts, "max_tokens": 1, "temperature": 0, "logprobs": LIKELIEST_TOKENS}
-        return request if self.model is None else {"model": self.model, **request}
+        return self._name_model(request)
 
     def read(self, content: Any, size: int) -> list[Any]:
         """For each row the share of each level in the probabilities of their words."""
@@ -77,84 +96,72 @@ class CompletionProtocol(EndpointProtocol):
             likeliest = choice["logprobs"]["top_logprobs"][0]
             tokens = {str(token): float(value) for token, value in likeliest.items()}
         except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            raise ModelError(f"{self.url} gives no log-probabilities of tokens: {shorten(choice)}") from None
-        return _share_tokens(self.url, self.sentence, tokens)
+            raise ModelError(
+                f"{self.url} gives no log-probabilities of tokens: {shorten(choice)}; count answers in words "
+                'instead: …/v1/chat/completions and read = "votes"'
+            ) from None
+        return self._share_tokens(tokens)
 
 
 @dataclass(frozen=True)
-class ChatProtocol(EndpointProtocol):
+class ChatProtocol(LanguageProtocol):
     """Answers of a chat model, `POST …/v1/chat/completions`: probabilities of the first token, or votes."""
 
     name: ClassVar[str] = "chat"
-    url: str
-    sentence: Sentence
-    model: str | None = None
 
     @property
     def max_rows(self) -> int:
         """A chat is about one row."""
         return 1
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the sentence."""
-        return self.sentence.columns
-
-    def describe(self) -> dict[str, Any]:
-        """The model's name and the sentence."""
-        return {"model": self.model, **_describe(self.sentence)}
-
     def write(self, rows: CellRows) -> Any:
         """The instruction about a row."""
         message = {"role": "user", "content": self.sentence.instruct(rows.to_objects()[0])}
         request: dict[str, Any] = {"messages": [message]}
         if self.sentence.read == "votes":
-            request |= {"n": self.sentence.votes, "max_tokens": 8}
+            request |= {"n": self.sentence.votes, "max_tokens": 8, "temperature": 1}
         else:
             request |= {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": LIKELIEST_TOKENS}
-        return request if self.model is None else {"model": self.model, **request}
+        return self._name_model(request)
 
-    def read(self, content: Any, size: int) -> list[Any]:
-        """The share of each level in the probabilities of their words, or in the votes."""
+    def add_missing(self, content: Any, ask: Callable[[], Any]) -> Any:
+        """A response with all votes: many servers give one answer a request, however many are asked for."""
+        choices = self._read_choices(content)
+        while self.sentence.read == "votes" and len(choices) < self.sentence.votes:
+            choices = [*choices, *self._read_choices(ask())]
+        return {"choices": choices}
+
+    def write_proposals(self, rules: Sequence[str]) -> Any:
+        """The request for a case against rules."""
+        message = {"role": "user", "content": self.sentence.ask_for_case(rules)}
+        return self._name_model({"messages": [message], "max_tokens": 64, "temperature": 1})
+
+    def _read_choices(self, content: Any) -> list[Any]:
+        """The answers in a response."""
         choices = content.get("choices") if isinstance(content, dict) else None
         if not isinstance(choices, list) or not choices:
             raise ModelError(f"{self.url} answered without a list 'choices': {shorten(content)}")
-        if self.sentence.read == "votes":
-            try:
-                return [self.sentence.count_votes([str(each["message"]["content"]) for each in choices])]
-            except (KeyError, TypeError):
-                raise ModelError(f"{self.url} answered without messages: {shorten(content)}") from None
+        return choices
+
+    def read_texts(self, content: Any) -> list[str]:
+        """The answers in words."""
         try:
-            likeliest = choices[0]["logprobs"]["content"][0]["top_logprobs"]
+            return [str(each["message"]["content"]) for each in self._read_choices(content)]
+        except (KeyError, TypeError):
+            raise ModelError(f"{self.url} answered without messages: {shorten(content)}") from None
+
+    def read(self, content: Any, size: int) -> list[Any]:
+        """The share of each level in the probabilities of their words, or in the votes."""
+        if self.sentence.read == "votes":
+            return [self.sentence.count_votes(self.read_texts(content))]
+        try:
+            likeliest = self._read_choices(content)[0]["logprobs"]["content"][0]["top_logprobs"]
             tokens = {str(each["token"]): float(each["logprob"]) for each in likeliest}
         except (IndexError, KeyError, TypeError, ValueError):
             raise ModelError(
                 f'{self.url} gives no log-probabilities of tokens; count answers instead: read = "votes"'
             ) from None
-        return [_share_tokens(self.url, self.sentence, tokens)]
-
-
-def _share_tokens(url: str, sentence: Sentence, tokens: Mapping[str, float]) -> dict[str, float]:
-    """The share of each level; raise if no word is among the likeliest tokens."""
-    shares = sentence.share_tokens(tokens)
-    if shares is None:
-        raise ModelError(
-            f"{url}: none of the words {', '.join(sentence.choices)} begins with one of the likeliest tokens "
-            f"{', '.join(map(repr, list(tokens)[:5]))}; word the template otherwise"
-        )
-    return shares
-
-
-def _describe(sentence: Sentence) -> dict[str, Any]:
-    """What answers depend on, ready for JSON."""
-    return {
-        "template": sentence.template,
-        "words": {name: dict(levels) for name, levels in sentence.words.items()},
-        "unknown": dict(sentence.unknown),
-        "read": sentence.read,
-        "votes": sentence.votes,
-        "instruction": sentence.instruction,
-    }
+        return [self._share_tokens(tokens)]
 
 
 def _place(choice: Any) -> int:
@@ -202,6 +209,8 @@ class LocalLanguageModel:
         The levels of the column that is asked for.
     feature_names_in_
         The columns that the sentence speaks of.
+    weights
+        The files of the model.
 
     """
 
@@ -214,6 +223,9 @@ class LocalLanguageModel:
         if sentence.read == "votes":
             raise HornbookError('a model in this process gives probabilities: read = "probabilities"')
         self.path, self.sentence = path, sentence
+        self.weights = (
+            [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
+        )
         self.classes_ = np.array(sentence.classes)
         self.feature_names_in_ = np.array(sentence.columns, object)
         self._known: dict[tuple[str, str], NDArray[np.float64]] = {}

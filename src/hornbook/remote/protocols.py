@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -135,6 +135,18 @@ class EndpointProtocol(ABC):
     @abstractmethod
     def write(self, rows: CellRows) -> Any:
         """The request about rows, as a JSON value."""
+
+    def add_missing(self, content: Any, ask: Callable[[], Any]) -> Any:
+        """A response with what a server leaves out, where the same request gets it; `ask` repeats it."""
+        return content
+
+    def write_proposals(self, rules: Sequence[str]) -> Any:
+        """The request for a case against rules in words; None where the model does not speak."""
+        return None
+
+    def read_texts(self, content: Any) -> list[str]:
+        """The answers in words in a response to it."""
+        return []
 
     @abstractmethod
     def read(self, content: Any, size: int) -> list[Any]:

@@ -306,11 +306,14 @@ def describe_file(path: Path) -> dict[str, Any]:
 def describe_model(source: str, model: Any) -> dict[str, Any]:
     """The name, place and checksum of a model file; the URL and description of a model behind an endpoint.
 
-    A file that describes an endpoint has no checksum here: other limits make no other model.
+    A file that describes an endpoint has no checksum here: other limits make no other model. One that
+    describes a language model has its own checksum and those of the model's files.
     """
     endpoint = find_endpoint(model)
     if endpoint is None:
-        return describe_file(Path(source))
+        own = model.source if isinstance(model, Predictor) else model
+        weights = [describe_file(each) for each in getattr(own, "weights", ()) if isinstance(each, Path)]
+        return {**describe_file(Path(source)), **({"weights": weights} if weights else {})}
     path = Path(source)
     about = {"url": source} if is_url(source) else {"path": str(path.resolve())}
     return {"name": name_model_source(source), **about, "endpoint": endpoint.describe()}

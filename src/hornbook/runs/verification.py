@@ -162,6 +162,7 @@ def _find_changed_inputs(run: Run, table: TargetTable, source: str) -> Iterator[
     """A finding for each of model, table, test rows and code book that is not what it was."""
     data, about = run.config["data"], run.config["model"]
     files = [(Path(source), about)] if "sha256" in about else []
+    files += [(Path(each["path"]), each) for each in about.get("weights", ())]
     given = (data.get("test"), run.config["settings"].get("code_book"))
     files += [(run.find_file(each), each) for each in given if each is not None]
     changed = [path.name for path, each in files if file_checksum(path) != each["sha256"]]
