@@ -159,6 +159,7 @@ def learn_judged_cases(
     columns = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in teacher.reader.columns)
     return replace(
         _learn(cases, teacher.reader, settings, tell),
+        target=subject.target,
         columns=columns,
         missing_values=teacher.queries.describe(),
         provenance={"model": {"name": teacher.predictor.name}, "settings": {"learner": "envelope"}},
