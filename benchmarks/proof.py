@@ -31,7 +31,7 @@ from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import ENCODINGS, as_predictor
 from hornbook.paper import HARD_PROTOCOL, Task
-from hornbook.proof import Prime, Prover, Verdict, repair_rule, shrink_rule
+from hornbook.proof import Interpretations, Prime, RuleProver, Verdict, repair_rule, shrink_rule
 from hornbook.proof.region import TRUE, UNKNOWN, climb, random_states
 from hornbook.queries import MLP, Budget, Groups, Net, Random, Settings, Violations, extract, target_theory
 from hornbook.tables import load_dataset
@@ -43,7 +43,7 @@ SAMPLE = 708_344
 RULES = 20
 
 
-class Timed(Prover):
+class Timed(RuleProver):
     """A prover that keeps the CPU time of every question."""
 
     def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict:
@@ -55,7 +55,7 @@ class Timed(Prover):
 
 def prover_of(network: MLP, seconds: float, groups: Groups = ()) -> Timed:
     """A prover about a network that judges interpretations."""
-    return Timed(as_predictor(network), network.vocabulary, seconds=seconds, groups=groups)
+    return Timed(as_predictor(network), Interpretations(network.vocabulary, groups), seconds)
 
 
 def networks(task: Task) -> Iterator[tuple[str, MLP]]:
@@ -151,7 +151,7 @@ def primes_table(task: Task, seconds: float, count: int) -> Table:
     return table
 
 
-def proved_rules(task: Task, prover: Prover, rng: np.random.Generator) -> Iterator[Rule]:
+def proved_rules(task: Task, prover: RuleProver, rng: np.random.Generator) -> Iterator[Rule]:
     """Rules of patients that the network has, in random order."""
     targets = [rule for rule in task.theory if rule.head is not BOTTOM]
     for number in rng.permutation(len(targets)).tolist():
@@ -159,7 +159,7 @@ def proved_rules(task: Task, prover: Prover, rng: np.random.Generator) -> Iterat
             yield targets[number]
 
 
-def ensembles(task: Task) -> Iterator[tuple[str, Prover]]:
+def ensembles(task: Task) -> Iterator[tuple[str, RuleProver]]:
     """Provers about scikit-learn's ensembles of trees, trained on 5,000 examples of the task."""
     larger = replace(task, protocol=replace(task.protocol, sizes=(2500, 2500)))
     examples = larger.examples(np.random.default_rng(0))
@@ -171,7 +171,7 @@ def ensembles(task: Task) -> Iterator[tuple[str, Prover]]:
         ("boosting, 100 trees of depth 3", GradientBoostingClassifier(n_estimators=100, random_state=0)),
     ):
         predictor = as_predictor(model.fit(inputs, examples.accepted), encoding="half")
-        yield name, Timed(predictor, task.rows.vocabulary, groups=task.binariser.groups_)
+        yield name, Timed(predictor, Interpretations(task.rows.vocabulary, task.binariser.groups_))
 
 
 def trees_table(task: Task, seconds: float, count: int) -> Table:

@@ -24,7 +24,7 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import train_pipeline
 from hornbook.proof import Domain
-from hornbook.proof.wall import Wall
+from hornbook.proof.readings import Wall
 from hornbook.runs.proving import prove_explanation
 from tests.shared.column_zoo import bind_prover
 

@@ -10,11 +10,11 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.proof import Prover
+from hornbook.proof import Interpretations, make
 from hornbook.proof.bounds import Bounds, LinearMaximiser, Rounding
-from hornbook.proof.branch import branch_and_bound
 from hornbook.proof.network import relu_net
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, Space, climb, random_states
+from hornbook.proof.search import branch_and_bound
 from hornbook.queries import interpretation
 
 torch = pytest.importorskip("torch")
@@ -63,6 +63,11 @@ def accepted(prover, item):
     return [each for each in taken(prover) if item.true <= each.true and item.false <= each.false]
 
 
+def prover_of(predictor, vocabulary, seconds=60.0, **domain):
+    """The prover of a model that reads variables."""
+    return make(predictor, Interpretations(vocabulary, **domain), seconds)
+
+
 def vocabulary_of(size, dual):
     names = [f"x{number}" for number in range(size)]
     return Vocabulary.with_duals(names) if dual else Vocabulary(names)
@@ -78,7 +83,7 @@ def test_every_verdict_equals_brute_force(encoding, dual, groups):
         vocabulary = vocabulary_of(size, dual)
         channels = 2 if encoding == "two-channel" else 1
         net = module([channels * len(vocabulary), 6, 4][: 3 - seed % 2], seed)
-        prover = Prover(as_predictor(net, encoding=encoding), vocabulary, groups=groups)
+        prover = prover_of(as_predictor(net, encoding=encoding), vocabulary, groups=groups)
         for _ in range(7):
             body = rng.choice(len(vocabulary), int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(len(vocabulary))) if rng.random() < 0.7 else BOTTOM
@@ -206,7 +211,7 @@ def test_a_classifier_is_proved_about_its_label():
     statuses = set()
     for seed in range(10):
         predictor = as_predictor(module([4, 5], seed), encoding="half")
-        prover = Prover(predictor, vocabulary, label="ill", features=["a", "b", "c", "d"])
+        prover = prover_of(predictor, vocabulary, label="ill", features=["a", "b", "c", "d"])
         every = np.array(list(product([0, 0.5, 1], repeat=4)))
         scores = predictor.outputs(every.astype(np.float32))[:, 0]
         for head, sign in (("ill", 1), ("not_ill", -1)):
@@ -278,7 +283,7 @@ def test_models_whose_inside_is_closed_are_refused():
 def test_time_runs_out_truthfully():
     vocabulary = vocabulary_of(60, dual=False)
     predictor = as_predictor(module([60, 32, 32, 32], 0, scale=2.0), encoding="half", threshold=0.999999)
-    prover = Prover(predictor, vocabulary, seconds=0.3)
+    prover = prover_of(predictor, vocabulary, seconds=0.3)
     verdict = prover.prove_rejection((), ())
     assert verdict.status in ("undecided", "refuted")
     if verdict.status == "undecided":
@@ -341,7 +346,7 @@ def test_single_inputs_within_rounding_are_decided_by_the_model():
             bounds, bounds.root(), Deadline.after(20), accepts=lambda some: np.ones(len(some), np.bool_)
         )
         assert found.best > 0 and tuple(found.states.tolist()) in asked
-        prover = Prover(as_predictor(net, encoding="half"), vocabulary)
+        prover = prover_of(as_predictor(net, encoding="half"), vocabulary)
         assert prover.prove_rejection((), ()).status == "proved"
 
 

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, GradientBoostingClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier
-from test_proof import accepted, states_of, vocabulary_of
+from test_proof import accepted, prover_of, states_of, vocabulary_of
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Rule, Vocabulary
 from hornbook.models import Predictor, as_predictor
-from hornbook.proof import Prover, repair_rule, shrink_rule
-from hornbook.proof.prover import read_sides
+from hornbook.proof import repair_rule, shrink_rule
 from hornbook.queries import interpretation
-from hornbook.runs.certificates import Certificates, prove_rules, read_certificates, verify_certificates
+from hornbook.runs.certificates import Certificates, prove_and_repair, read_certificates, verify_certificates
 
 MODELS = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
@@ -50,7 +49,7 @@ def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
     for seed, positive, threshold in ((0, True, 0.5), (3, False, 0.35)):
         model = fitted(kind, seed, 5, encoding)
         predictor = as_predictor(model, encoding=encoding, positive=positive, threshold=threshold)
-        prover = Prover(predictor, vocabulary_of(5, dual=True), groups=groups)
+        prover = prover_of(predictor, vocabulary_of(5, dual=True), groups=groups)
         for _ in range(7):
             body = rng.choice(10, int(rng.integers(0, 4)), replace=False).tolist()
             head = int(rng.integers(10)) if rng.random() < 0.7 else BOTTOM
@@ -68,9 +67,9 @@ def test_every_verdict_about_trees_equals_brute_force(kind, groups, encoding):
 def test_the_leaves_compute_what_the_model_computes(kind):
     model = fitted(kind, 1, 5)
     predictor = as_predictor(model, encoding="half")
-    prover = Prover(predictor, vocabulary_of(5, dual=True))
+    prover = prover_of(predictor, vocabulary_of(5, dual=True))
     rng = np.random.default_rng(0)
-    for side, sign in zip(read_sides(predictor, prover.space), (1, -1), strict=True):
+    for side, sign in zip((prover.accepting, prover.rejecting), (1, -1), strict=True):
         states = states_of(prover.space, prover.space.whole())
         outputs = side.outputs(states)
         scores = predictor(prover.space.batch(states)).astype(float)
@@ -91,17 +90,17 @@ def test_the_leaves_compute_what_the_model_computes(kind):
 
 def test_rules_of_a_forest_are_shrunk_repaired_and_certified(tmp_path):
     predictor = as_predictor(fitted("forest", 3, 6), encoding="half")
-    prover, path = Prover(predictor, vocabulary_of(6, dual=True)), tmp_path / "proofs.json"
+    prover, path = prover_of(predictor, vocabulary_of(6, dual=True)), tmp_path / "proofs.json"
     rules = [Rule({v}, BOTTOM) for v in range(12)]
-    made = list(prove_rules(Certificates(prover, path), rules))
-    refuted = [each.rule for each in made if each.verdict.status == "refuted"]
+    made = list(prove_and_repair(Certificates(prover, path), rules))
+    refuted = [each.rule for each in made[:12] if each.verdict.status == "refuted"]
     for rule in refuted[:3]:
         prime = repair_rule(prover, rule)
         assert prime.is_prime and shrink_rule(prover, prime.rule).rule == prime.rule
         assert not accepted(prover, interpretation(prover.vocabulary, prime.rule.body))
     findings = list(verify_certificates(prover, read_certificates(path)))
-    assert len(findings) == len(rules) and all(each.holds for each in findings)
-    other = Prover(as_predictor(fitted("forest", 4, 6), encoding="half"), vocabulary_of(6, dual=True))
+    assert len(findings) == len(made) and all(each.holds for each in findings)
+    other = prover_of(as_predictor(fitted("forest", 4, 6), encoding="half"), vocabulary_of(6, dual=True))
     (finding,) = verify_certificates(other, read_certificates(path))
     assert not finding.holds and "another model" in finding.says
 
@@ -110,7 +109,7 @@ def test_a_classifier_of_trees_is_proved_about_its_label():
     vocabulary = Vocabulary.with_duals(["a", "b", "c", "ill"])
     features = [name for name in vocabulary if "ill" not in name]
     predictor = as_predictor(fitted("boosting", 0, 3), encoding="half")
-    prover = Prover(predictor, vocabulary, label="ill", features=features)
+    prover = prover_of(predictor, vocabulary, label="ill", features=features)
     assert prover.prove_rule(Rule.of(vocabulary, ["a", "b", "not_c"], "ill")).status == "proved"
     assert prover.prove_rule(Rule.of(vocabulary, ["c"], "ill")).status == "refuted"
 
@@ -118,12 +117,12 @@ def test_a_classifier_of_trees_is_proved_about_its_label():
 def test_trees_that_cannot_be_read_are_refused():
     several = RandomForestClassifier(3).fit(np.eye(6), [0, 0, 1, 1, 2, 2])
     with pytest.raises(HornbookError, match="two classes"):
-        Prover(as_predictor(several, encoding="half", positive=1), vocabulary_of(3, dual=True))
+        prover_of(as_predictor(several, encoding="half", positive=1), vocabulary_of(3, dual=True))
     own = GradientBoostingClassifier(n_estimators=2, init=DecisionTreeClassifier()).fit(
         np.eye(6), [0, 0, 0, 1, 1, 1]
     )
     with pytest.raises(HornbookError, match="of its own"):
-        Prover(as_predictor(own, encoding="half"), vocabulary_of(3, dual=True))
+        prover_of(as_predictor(own, encoding="half"), vocabulary_of(3, dual=True))
 
 
 class OwnDecision(Predictor):
@@ -145,7 +144,7 @@ def test_verdicts_about_forests_that_tie_are_about_predict(trees, positive):
     inputs = rng.integers(0, 3, (60, 5)) / 2
     labels = (inputs[:, 0] > inputs[:, 1]) ^ (rng.random(60) < 0.3)
     model = RandomForestClassifier(trees, random_state=0).fit(inputs, labels)
-    prover = Prover(own_decision(model, positive=positive), vocabulary_of(5, dual=False))
+    prover = prover_of(own_decision(model, positive=positive), vocabulary_of(5, dual=False))
     every = np.array(list(product([0.0, 0.5, 1.0], repeat=5)))
     accepts = model.predict(every) == positive
     ties = every[np.ptp(model.predict_proba(every), axis=1) < 1e-9]
@@ -168,20 +167,20 @@ def test_a_region_of_ties_is_decided_by_one_question():
     model.estimators_[1].tree_.value[...] = model.estimators_[0].tree_.value[..., ::-1]
     tree, opposite = (each.tree_ for each in model.estimators_)
     assert np.array_equal(tree.feature, opposite.feature)
-    prover = Prover(own_decision(model, positive=True), vocabulary_of(14, dual=False))
+    prover = prover_of(own_decision(model, positive=True), vocabulary_of(14, dual=False))
     asked = []
     decide = prover.accepting.decide
     prover.accepting.decide = lambda states: asked.append(len(states)) or decide(states)
     assert prover.prove_rejection((), ()).status == "proved"  # predict says the first class at a tie
     assert sum(asked) < 100
-    other = Prover(own_decision(model, positive=False), prover.vocabulary)
+    other = prover_of(own_decision(model, positive=False), prover.vocabulary)
     assert other.prove_rejection((), ()).status == "refuted"
 
 
 @pytest.mark.parametrize("kind", MODELS)
 def test_constant_regions_hold_inputs_of_one_score(kind):
     predictor = as_predictor(fitted(kind, 2, 5), encoding="half")
-    prover = Prover(predictor, vocabulary_of(5, dual=True))
+    prover = prover_of(predictor, vocabulary_of(5, dual=True))
     states = states_of(prover.space, prover.space.whole())
     scores = predictor(prover.space.batch(states))
     rng, found = np.random.default_rng(0), 0

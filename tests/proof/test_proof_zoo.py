@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from proof_zoo import COMPARISON, FEATURES, HONEST, READING, TRAPS, ask, examine, sequence, unlike
+from test_proof import prover_of
 from torch import nn
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Vocabulary
-from hornbook.proof import Prover
 
 
 @pytest.mark.parametrize("name", HONEST)
@@ -39,23 +39,23 @@ def test_prover_refuses_where_the_whole_process_computes_otherwise(monkeypatch):
     handle = nn.modules.module.register_module_forward_hook(lambda part, inputs, output: -output)
     try:
         with pytest.raises(HornbookError, match="hook for all modules"):
-            Prover(ask(sequence()), FEATURES)
+            prover_of(ask(sequence()), FEATURES)
     finally:
         handle.remove()
     torch.set_float32_matmul_precision("medium")
     try:
         with pytest.raises(HornbookError, match="less than single precision"):
-            Prover(ask(sequence()), FEATURES)
+            prover_of(ask(sequence()), FEATURES)
     finally:
         torch.set_float32_matmul_precision("highest")
     monkeypatch.setattr(nn.ReLU, "forward", lambda self, inputs: inputs.abs())
     with pytest.raises(HornbookError, match="does not compute what was read of it: it scores"):
-        Prover(ask(sequence()), FEATURES)
+        prover_of(ask(sequence()), FEATURES)
 
 
 def test_comparison_names_an_input_on_which_model_and_reading_differ():
     with pytest.raises(HornbookError, match=r"for a=[01?], b=[01?], c=[01?], d=[01?]$"):
-        Prover(unlike(ask(sequence()), np.negative), FEATURES)
+        prover_of(unlike(ask(sequence()), np.negative), FEATURES)
 
 
 @pytest.mark.parametrize("size", [20, 60])
@@ -63,7 +63,7 @@ def test_comparison_finds_a_variable_among_many_that_is_read_wrongly(size):
     vocabulary = Vocabulary([f"x{number}" for number in range(size)])
     torch.manual_seed(size)
     predictor = ask(nn.Sequential(nn.Linear(size, 16), nn.ReLU(), nn.Linear(16, 1)))
-    Prover(predictor, vocabulary)
+    prover_of(predictor, vocabulary)
     for column in np.random.default_rng(size).choice(size, 3, replace=False).tolist():
 
         def answers(array, column=column):
@@ -72,4 +72,4 @@ def test_comparison_finds_a_variable_among_many_that_is_read_wrongly(size):
             return predictor.outputs(array)
 
         with pytest.raises(HornbookError, match="does not compute what was read"):
-            Prover(replace(predictor, outputs=answers), vocabulary)
+            prover_of(replace(predictor, outputs=answers), vocabulary)

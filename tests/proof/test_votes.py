@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbook.conditions import Category, Threshold
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
-from hornbook.proof import Domain, Prover, votes
+from hornbook.proof import Domain, votes
 from hornbook.proof.forest import Forest
 from hornbook.proof.region import InputSpace
 from hornbook.proof.votes import StateLiterals, VotingForest
@@ -105,12 +105,12 @@ def test_a_rule_needs_no_more_than_the_literals_that_a_proof_names():
     rng = np.random.default_rng(0)
     inputs = rng.integers(0, 3, (200, 6)) / 2
     labels = inputs[:, 0] + inputs[:, 1] > inputs[:, 2] + 0.3
-    from test_proof import vocabulary_of
+    from test_proof import prover_of, vocabulary_of
 
     model = RandomForestClassifier(5, random_state=0).fit(
         np.concatenate([inputs, 1 - inputs], axis=1), labels
     )
-    prover = Prover(as_predictor(model, encoding="half"), vocabulary_of(6, dual=True), groups=((3, 4, 5),))
+    prover = prover_of(as_predictor(model, encoding="half"), vocabulary_of(6, dual=True), groups=((3, 4, 5),))
     spared = 0
     for _ in range(30):
         body = {int(v) for v in np.where(rng.random(6) < 0.5, np.arange(6), np.arange(6, 12))}

@@ -12,7 +12,6 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import as_predictor
-from hornbook.proof import Prover
 from hornbook.queries import MLP, Proved, Unknown, interpretation
 from hornbook.runs import prove_and_repair
 from hornbook.runs.certificates import (
@@ -27,7 +26,7 @@ from hornbook.runs.certificates import (
     read_proofs,
     verify_certificates,
 )
-from tests.proof.test_proof import accepted, module, vocabulary_of
+from tests.proof.test_proof import accepted, module, prover_of, vocabulary_of
 
 RULES = """cough & not_old -> ill
 fever -> ill
@@ -58,7 +57,7 @@ def certified(request, tmp_path_factory):
     """A prover that asks no question twice, and certificates of rules: proved, refuted or not asked about."""
     path = tmp_path_factory.mktemp("certificates") / PROOFS_FILE
     predictor = as_predictor(request.param(), encoding="half")
-    prover = Prover(predictor, FEATURES.with_label("ill"), label="ill", features=FEATURES.names)
+    prover = prover_of(predictor, FEATURES.with_label("ill"), label="ill", features=FEATURES.names)
     certificates = Certificates(prover, path)
     *rules, late = HornTheory.parse(RULES, prover.vocabulary)
     list(prove_and_repair(certificates, rules))
@@ -163,7 +162,7 @@ def test_verdicts_agree_up_to_the_last_digits_of_a_margin_and_the_time_that_is_t
 def test_certificates_hold_no_times_and_are_read_back(tmp_path):
     vocabulary = vocabulary_of(5, dual=True)
     predictor = as_predictor(module([10, 6, 4], 2), encoding="half")
-    prover = Prover(predictor, vocabulary)
+    prover = prover_of(predictor, vocabulary)
     rules = [Rule({a, b}, BOTTOM) for a in (0, 5) for b in (1, 6)]
     for name in ("one.json", "two.json"):
         list(prove_and_repair(Certificates(prover, tmp_path / name), rules))
@@ -175,7 +174,7 @@ def test_certificates_hold_no_times_and_are_read_back(tmp_path):
         assert certificate.rule == rules[number]
     content = read_certificates(tmp_path / "one.json")
     assert all(each.holds for each in verify_certificates(prover, content))
-    other = Prover(as_predictor(module([10, 6, 4], 3), encoding="half"), vocabulary)
+    other = prover_of(as_predictor(module([10, 6, 4], 3), encoding="half"), vocabulary)
     (finding,) = verify_certificates(other, content)
     assert not finding.holds and "another model" in finding.says
 
@@ -185,7 +184,7 @@ def test_certificates_hold_no_times_and_are_read_back(tmp_path):
 def test_witness_holds_exactly_if_it_is_an_accepted_input_that_breaks_the_rule(values, groups):
     vocabulary = vocabulary_of(2, dual=True)
     predictor = as_predictor(module([4, 6, 4], 3), encoding="half", threshold=0.1)
-    prover = Prover(predictor, vocabulary, values=values, groups=groups)
+    prover = prover_of(predictor, vocabulary, values=values, groups=groups)
     every = [
         Interpretation(*(frozenset(np.flatnonzero(np.array(row) == value).tolist()) for value in (1, 0)))
         for row in product([1, 0, None], repeat=4)
@@ -201,7 +200,7 @@ def test_witness_holds_exactly_if_it_is_an_accepted_input_that_breaks_the_rule(v
 
 
 def test_certificates_that_were_changed_are_not_taken_over(tmp_path):
-    prover = Prover(as_predictor(module([10, 6, 4], 2), encoding="half"), vocabulary_of(5, dual=True))
+    prover = prover_of(as_predictor(module([10, 6, 4], 2), encoding="half"), vocabulary_of(5, dual=True))
     path = tmp_path / PROOFS_FILE
     list(prove_and_repair(Certificates(prover, path), [Rule({0, 1}, BOTTOM)]))
     assert Certificates(prover, path).find_decided(Rule({0, 1}, BOTTOM)) is not None

@@ -35,7 +35,7 @@ from torch import nn
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Encoding, as_predictor
-from hornbook.proof import Prover
+from hornbook.proof import Interpretations, make
 
 NAMES = ("a", "b", "c", "d")
 WIDTH, LABEL = len(NAMES), len(NAMES)
@@ -74,7 +74,7 @@ def examine(name, steps=(1, 1)):
         except HornbookError as error:
             return Examination(name, refused_by=ADAPTER, reason=str(error))
         try:
-            prover = Prover(predictor, VOCABULARY, label="y")
+            prover = make(predictor, Interpretations(VOCABULARY, label="y"))
         except HornbookError as error:
             compared = any(words in str(error) for words in ("was read of it", "cannot be asked"))
             return Examination(name, refused_by=COMPARISON if compared else READING, reason=str(error))

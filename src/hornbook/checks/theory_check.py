@@ -12,7 +12,7 @@ from hornbook.deadline import Deadline
 from hornbook.delta import PartSearch, minimise
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.proof import Prover, Verdict, prove_in_time
+from hornbook.proof import RuleProver, Verdict, prove_in_time
 from hornbook.queries import (
     Distribution,
     Estimated,
@@ -64,7 +64,7 @@ def check_theory(
     *,
     rng: np.random.Generator,
     groups: Groups = (),
-    prover: Prover | None = None,
+    prover: RuleProver | None = None,
     seconds: float | None = None,
 ) -> list[RuleCheck]:
     r"""For each rule look for an interpretation that violates it and that the model accepts.

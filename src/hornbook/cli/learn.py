@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
     from hornbook.models import Subject
-    from hornbook.proof import Prover
+    from hornbook.proof import RuleProver
     from hornbook.queries import QuerySubject
     from hornbook.runs import NewRun, TargetTable
     from hornbook.runs.certificates import Certificates
@@ -212,7 +212,7 @@ def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:
 
 
 def learn_about(
-    run: NewRun, subject: QuerySubject, prover: Prover | None, model: Path | None, as_json: bool
+    run: NewRun, subject: QuerySubject, prover: RuleProver | None, model: Path | None, as_json: bool
 ) -> None:
     """Learn a theory about a model, prove its rules with a prover, save and print the result.
 
@@ -291,7 +291,7 @@ def _train(table: TargetTable, settings: Mapping[str, Any], words: CodeBook) -> 
 
 
 def _prove(
-    prover: Prover, extraction: Extraction, folder: Path | None, model: Path | None, total: float | None
+    prover: RuleProver, extraction: Extraction, folder: Path | None, model: Path | None, total: float | None
 ) -> Certificates:
     """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
     from hornbook.runs import prove_theory

@@ -5,8 +5,9 @@ from __future__ import annotations
 from hornbook.proof.columns import ColumnProver, make
 from hornbook.proof.domain import Domain, Interval
 from hornbook.proof.primes import Prime, repair_rule, shrink_rule
-from hornbook.proof.prover import PROOF_SECONDS, TOTAL_TIME_SPENT, Engine, Prover, Verdict, prove_in_time
+from hornbook.proof.prover import PROOF_SECONDS, Interpretations, RuleProver
 from hornbook.proof.region import Values
+from hornbook.proof.search import TOTAL_TIME_SPENT, Engine, Verdict, prove_in_time
 
 __all__ = [
     "PROOF_SECONDS",
@@ -14,9 +15,10 @@ __all__ = [
     "ColumnProver",
     "Domain",
     "Engine",
+    "Interpretations",
     "Interval",
     "Prime",
-    "Prover",
+    "RuleProver",
     "Values",
     "Verdict",
     "make",

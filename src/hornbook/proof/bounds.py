@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hornbook.logic import Bools
-from hornbook.proof.network import DOUBLE_ROUNDOFF, ReluNet, ScoreLink, Vector, gamma
+from hornbook.models import Predictor
+from hornbook.proof.network import DOUBLE_ROUNDOFF, ReluNet, ScoreLink, Vector, gamma, unprovable
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, Numbers, States
 
 
@@ -187,8 +188,8 @@ STEP_SIZE, STEP_DECAY, ADAM_DECAYS = 0.2, 0.97, (0.8, 0.99)
 SUMS_PER_BLOCK = 512
 """Number of pre-activations bounded at a time."""
 
-LARGEST_RANGE = 1e30
-"""The range of a pre-activation before any bound is known."""
+LARGEST_SUM = 1e30
+"""The range of a pre-activation before any bound is known; models that may exceed it are refused."""
 
 
 class BackwardBound(NamedTuple):
@@ -255,6 +256,11 @@ class Bounds:
         rounding = 2 * (net.depth + 1) * gamma(net.operations + 8 * (space.count + terms), DOUBLE_ROUNDOFF)
         self.slack = [rounding * each for each in self.magnitudes]
         self.slack_by_multiplier = np.concatenate([np.zeros(0), *self.slack[:-1]])
+
+    def refuse_overflow(self, predictor: Predictor) -> None:
+        """Refuse a model whose sums single precision might not hold."""
+        if max(sizes.max() for sizes in self.magnitudes) > LARGEST_SUM:
+            raise unprovable(predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
 
     def restrict_to(self, region: Bools) -> Bounds:
         """Restrict the network to the base variables that a region leaves free."""
@@ -328,7 +334,7 @@ class Bounds:
         with plain slopes.
         """
         zero = np.zeros((len(steps), self.hidden))
-        wide = np.full_like(zero, LARGEST_RANGE)
+        wide = np.full_like(zero, LARGEST_SUM)
         regions = np.broadcast_to(self.region, (len(steps), *self.region.shape))
         whole, none = np.full(len(steps), np.inf), np.zeros(len(steps), np.intp)
         cells = Cells(regions, -wide, wide, zero, zero, zero, whole, none)

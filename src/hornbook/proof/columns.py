@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self, overload
 
 import numpy as np
 import pandas as pd
@@ -32,18 +32,28 @@ from hornbook.proof.domain import (
     is_single,
     list_levels,
 )
-from hornbook.proof.ensembles import read_tree_contests, read_zeros
+from hornbook.proof.ensembles import drops_zeros, read_tree_contests
 from hornbook.proof.network import read_contests, unprovable
 from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
-from hornbook.proof.prover import BY_VACUITY, PROOF_SECONDS, Verdict
-from hornbook.proof.readings import NetworkReading, TreeReading
-from hornbook.proof.wall import Wall
+from hornbook.proof.prover import PROOF_SECONDS, Interpretations, Prover, RuleProver, combine
+from hornbook.proof.readings import NetworkReading, TreeReading, Wall
+from hornbook.proof.search import Verdict
 
 SHORTENED_SHARES = (0.05, 0.002)
 """How far a witness value may be rounded, as shares of its interval, tried in order."""
 
 
-def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> ColumnProver:
+@overload
+def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> ColumnProver: ...
+
+
+@overload
+def make(predictor: Predictor, domain: Interpretations, seconds: float = PROOF_SECONDS) -> RuleProver: ...
+
+
+def make(
+    predictor: Predictor, domain: Domain | Interpretations, seconds: float = PROOF_SECONDS
+) -> ColumnProver | RuleProver:
     """Make the prover of a model, which is compared with what was read of it, or refuse the model.
 
     Parameters
@@ -54,7 +64,8 @@ def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -
         scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and one of these, perhaps with
         a `ColumnTransformer`.
     domain
-        The rows in question. Values are missing only where the model takes missing values.
+        The rows in question, or the interpretations of a model that reads variables. Values are missing
+        only where the model takes missing values.
     seconds
         Time limit of each question.
 
@@ -72,16 +83,16 @@ def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -
     {'age': [60.0], 'income': [20.0]}
 
     """
-    return ColumnProver(predictor, domain, seconds=seconds)
+    if isinstance(domain, Interpretations):
+        return RuleProver(predictor, domain, seconds)
+    return ColumnProver(predictor, domain, seconds)
 
 
-class ColumnProver:
+class ColumnProver(Prover[Sequence[Condition], Box, pd.DataFrame]):
     """Proves or refutes that a model decides for a class on all rows that meet conditions; see `make`."""
 
-    def __init__(self, predictor: Predictor, domain: Domain, *, seconds: float = PROOF_SECONDS) -> None:
-        if seconds <= 0:
-            raise HornbookError(f"a proof needs time; got seconds={seconds}")
-        self.predictor, self.seconds = predictor, seconds
+    def __init__(self, predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> None:
+        super().__init__(predictor, seconds)
         if not self.predictor.encodes_as_tables:
             raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
         self.columns = list_columns(self.predictor, domain.rows)
@@ -89,7 +100,7 @@ class ColumnProver:
         self.wall = Wall(self.predictor, self.columns, domain.rows)
         self.domain = self._narrow(domain)
         self.wall.refuse_inexact(self.domain)
-        count = self.wall.count
+        self.classes = count = self.wall.count
         trees = read_tree_contests(inner, count)
         self.reading: NetworkReading | TreeReading
         if trees is None:
@@ -100,17 +111,14 @@ class ColumnProver:
                 self.predictor, "its trees read columns that were scaled, which the prover does not support"
             )
         else:
-            zeros = read_zeros(inner, self.preprocessing.is_sparse)
-            self.reading = TreeReading(self.wall, trees, self.preprocessing, self.columns, self.domain, zeros)
+            no_zeros = self.preprocessing.is_sparse and drops_zeros(inner)
+            self.reading = TreeReading(
+                self.wall, trees, self.preprocessing, self.columns, self.domain, no_zeros
+            )
 
-    @property
-    def classes(self) -> int:
-        """The number of classes that the model decides between."""
-        return self.wall.count
-
-    def restrict(self, domain: Domain) -> ColumnProver:
+    def restrict(self, domain: Domain) -> Self:
         """The prover of the same model for another domain."""
-        return ColumnProver(self.predictor, domain, seconds=self.seconds)
+        return type(self)(self.predictor, domain, self.seconds)
 
     def prove(
         self,
@@ -119,53 +127,41 @@ class ColumnProver:
         excluded: Sequence[Sequence[Condition]] = (),
         seconds: float | None = None,
     ) -> Verdict[pd.DataFrame]:
-        """Prove or refute that the model decides for a class on every row that meets a body.
+        """Prove or refute that the model decides for a class on every row that meets a body; see `Prover`.
 
-        Parameters
-        ----------
-        body
-            The conditions that the rows meet.
-        outcome
-            The number of the class; of two classes 1 is the positive one.
-        excluded
-            Bodies that the rows do not meet, such as those of earlier rules.
-        seconds
-            The time limit.
-
+        Of a proof, points are put to the model itself.
         """
-        deadline = Deadline.after(self.seconds if seconds is None else seconds)
-        try:
-            domain = self._keep_known_levels(self.domain.widen(body))
-            self.wall.refuse_inexact(domain)
-            boxes = domain.list_boxes(body, excluded)
-            self.reading.prepare(domain)
-        except HornbookError as error:
-            return Verdict.leave_open(str(error))
+        verdict = super().prove(body, outcome, excluded, seconds)
+        if verdict.status == "proved" and not self.wall.check(self._list_parts(body, excluded), int(outcome)):
+            return Verdict.leave_open(self.wall.refusal)
+        return verdict
+
+    def _list_parts(
+        self, body: Sequence[Condition], excluded: Sequence[Sequence[Condition]]
+    ) -> Sequence[Box]:
         if self.wall.refusal:
-            return Verdict.leave_open(self.wall.refusal)
-        verdicts, is_vacuous = [], False
-        rivals = range(len(self.reading.contests[outcome]))
-        waiting = [(box, rival) for rival in rivals for box in boxes]
-        while waiting:
-            box, rival = waiting.pop()
-            confirm = _Confirmation(self.wall, box, int(outcome))
-            verdict = self.reading.decide(box, int(outcome), rival, deadline, confirm)
-            if verdict is None:
-                is_vacuous = True
-                continue
-            if verdict.status == "undecided" and confirm.fraction is not None:
-                waiting += [(part, rival) for part in _split_box(box, *confirm.fraction)]
-                continue
-            if verdict.status == "refuted":
-                return verdict
-            verdicts.append(verdict)
-        combined = _combine(verdicts, deadline.elapsed)
-        if combined.status == "proved" and not self.wall.check(boxes, int(outcome)):
-            return Verdict.leave_open(self.wall.refusal)
-        if is_vacuous or excluded or combined.needed is None:  # then rows are ruled out by other conditions
-            return replace(combined, needed=None)
-        columns = {self.columns[place] for place in combined.needed}
-        return replace(combined, needed=frozenset(each for each in body if each.column in columns))
+            raise HornbookError(self.wall.refusal)
+        domain = self._keep_known_levels(self.domain.widen(body))
+        self.wall.refuse_inexact(domain)
+        boxes = domain.list_boxes(body, excluded)
+        self.reading.prepare(domain)
+        return boxes
+
+    def _decide(self, part: Box, outcome: int, rival: int, deadline: Deadline) -> Verdict[pd.DataFrame]:
+        confirm = _Confirmation(self.wall, part, outcome)
+        verdict = self.reading.decide(part, outcome, rival, deadline, confirm)
+        if verdict.status != "undecided" or confirm.fraction is None:
+            return verdict
+        parts = []
+        for smaller in _split_box(part, *confirm.fraction):
+            parts.append(self._decide(smaller, outcome, rival, deadline))
+            if parts[-1].status == "refuted":
+                return parts[-1]
+        return combine(parts, deadline.elapsed)
+
+    def _name_needed(self, body: Sequence[Condition], variables: frozenset[int]) -> frozenset[Condition]:
+        columns = {self.columns[place] for place in variables}
+        return frozenset(condition for condition in body if condition.column in columns)
 
     def prove_monotone(
         self, column: str, outcome: int, seconds: float | None = None
@@ -197,7 +193,7 @@ class ColumnProver:
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
-        combined = _combine(verdicts, deadline.elapsed)
+        combined = combine(verdicts, deadline.elapsed)
         if combined.status == "proved" and not self.wall.check_monotone(self.domain.ranges, column, outcome):
             return Verdict.leave_open(self.wall.refusal)
         return combined
@@ -316,16 +312,3 @@ def _split_box(box: Box, column: str, number: float) -> list[Box]:
         return [box]
     below, above = own.between(-math.inf, number), own.between(number, math.inf)
     return [{**box, column: part} for part in (below, above) if part.has_numbers]
-
-
-def _combine(verdicts: list[Verdict[pd.DataFrame]], seconds: float) -> Verdict[pd.DataFrame]:
-    """Combine the verdicts about several boxes, none of which is refuted."""
-    if not verdicts:
-        return Verdict("proved", BY_VACUITY, seconds, -math.inf)
-    bound = max(verdict.bound for verdict in verdicts)
-    for verdict in verdicts:
-        if verdict.status == "undecided":
-            return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
-    parts = [verdict.needed for verdict in verdicts if verdict.needed is not None]
-    needed = frozenset().union(*parts) if len(parts) == len(verdicts) else None
-    return Verdict("proved", verdicts[0].by, seconds, bound, needed=needed)

@@ -5,7 +5,8 @@ the node's cut, compared as doubles, and a missing value goes where the node sen
 compare in their own ways: scikit-learn's trees round a number to single precision first, XGBoost
 does so too and sends numbers below its threshold to the left, LightGBM and histogram boosting
 compare doubles. All of that is monotone, so each comparison is one with a double, which `single_cut`
-finds. What libraries do with zero before is a `ZeroReading`.
+finds. LightGBM takes the tiniest numbers for zero, and XGBoost what a sparse matrix leaves out for
+missing.
 """
 
 from __future__ import annotations
@@ -36,32 +37,6 @@ from hornbook.proof.network import (
 )
 
 Ints = NDArray[np.intp]
-
-
-class ZeroReading(NamedTuple):
-    """The number that trees compare instead of one close to zero."""
-
-    reach: float
-    """The largest number that counts as zero."""
-    number: float
-    """The number that is compared; NaN for a missing value."""
-
-
-ZERO_READINGS = {
-    ("lightgbm", False): ZeroReading(float(np.float32(1e-35)), 0.0),
-    ("xgboost", True): ZeroReading(0.0, math.nan),
-}
-"""The libraries that read numbers close to zero in a way of their own, and whether a matrix is sparse then.
-
-LightGBM takes the tiniest numbers of a dense one for zero, and XGBoost what a sparse one leaves out for
-missing.
-"""
-
-
-def read_zeros(predictor: Predictor, is_sparse: bool) -> ZeroReading | None:
-    """Find out how a model reads numbers close to zero; None if as they are."""
-    library = type(predictor.source).__module__.partition(".")[0]
-    return ZERO_READINGS.get((library, is_sparse))
 
 
 class TreeNodes(NamedTuple):
@@ -285,6 +260,11 @@ class Boosting:
         return gamma(4 * len(trees) + 16, self.roundoff) * sizes
 
 
+def drops_zeros(predictor: Predictor) -> bool:
+    """Whether a model takes the zeros that a sparse matrix leaves out for missing values."""
+    return type(predictor.source).__module__.partition(".")[0] == "xgboost"
+
+
 def _count_scores(count: int) -> int:
     """The number of scores that boosting adds up for so many classes."""
     return 1 if count == 2 else count
@@ -438,6 +418,10 @@ def _ask_xgboost_starts(content: Any) -> list[float]:
     return starts.reshape(-1).astype(np.float64).tolist()
 
 
+LIGHTGBM_ZERO = float(np.float32(1e-35))
+"""LightGBM takes numbers up to this one, and down to its negative, for zero."""
+
+
 def _read_lightgbm(model: Any, predictor: Predictor, count: int) -> Boosting:
     """Read LightGBM, whose trees come in rounds, one for each class."""
     _refuse_other_count(model, predictor, count)
@@ -489,6 +473,8 @@ def _lightgbm_nodes(root: dict[str, Any], predictor: Predictor) -> TreeNodes:
         cut = float(node["threshold"])
         # without a way of their own, missing values count as zero
         left = node["default_left"] if node["missing_type"] == "NaN" else cut >= 0
+        if -LIGHTGBM_ZERO <= cut < LIGHTGBM_ZERO:  # all that counts as zero goes one way
+            cut = LIGHTGBM_ZERO if cut >= 0 else math.nextafter(-LIGHTGBM_ZERO, -math.inf)
         rows.append([node["split_feature"], cut, 0, 0, left, 0.0])
         rows[place][2:4] = add(node["left_child"]), add(node["right_child"])
         return place

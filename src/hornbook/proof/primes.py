@@ -10,8 +10,9 @@ import numpy as np
 from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.delta import Provability, drop_provable
 from hornbook.logic import Interpretation, Rule
-from hornbook.proof.prover import Prover, Verdict
+from hornbook.proof.prover import RuleProver
 from hornbook.proof.region import CLIMB_STARTS, TRUE, UNKNOWN, States, climb, random_states
+from hornbook.proof.search import Verdict
 from hornbook.randomness import Purpose, generator
 
 
@@ -47,13 +48,13 @@ class Prime:
 
 
 def shrink_rule(
-    prover: Prover, rule: Rule, last: Collection[int] = (), deadline: Deadline = NO_DEADLINE
+    prover: RuleProver, rule: Rule, last: Collection[int] = (), deadline: Deadline = NO_DEADLINE
 ) -> Prime:
     """Drop the literals of a rule that can provably be dropped, with as few proofs as possible.
 
-    As long as a single bound of a network proves the rule, literals go in groups. Of the others local
-    search tells which are needed: it finds an input that breaks the rule without them. Those for which
-    it finds none are then dropped by proofs; an input that refutes one shows another needed literal.
+    Local search tells which literals are needed: it finds an input that breaks the rule without them.
+    Those for which it finds none are then dropped by proofs; an input that refutes one shows another
+    needed literal.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ class _RuleShrinker:
 
     def __init__(
         self,
-        prover: Prover,
+        prover: RuleProver,
         rule: Rule,
         verdict: Verdict[Interpretation],
         last: frozenset[int],
@@ -96,31 +97,12 @@ class _RuleShrinker:
 
     def shrink(self) -> Prime:
         """Drop the literals that can provably be dropped."""
-        self._drop_groups()
         body, _ = drop_provable(self.body, self._list_spare, self._prove, self.deadline)
         verdict = next(each for each in reversed(self.answers) if each.status == "proved")
         # without time to drop the spare literals, an input may break the rule without more than one literal
         needed = {literal: each for literal, each in self.needed.items() if body - {literal} <= each.true}
         open_literals = tuple(sorted(body - set(needed)))
         return Prime(Rule(body, self.head), verdict, needed, open_literals, tuple(self.answers))
-
-    def _drop_groups(self) -> None:
-        """Drop groups of literals as long as a single bound proves the rest, and smaller ones where not."""
-        free = self.body - self.last
-        order: list[int] = []
-        size = len(free)
-        at_once = self.prover.prove_at_once(Rule(self.body, self.head))
-        while at_once is not None and free and size and not self.deadline.passed:
-            order = order or self._order_literals(self.body, free)
-            size = min(size, len(order))
-            smaller = self.body - set(order[:size])
-            is_broken = self._find_witness(smaller) is not None
-            answer = None if is_broken else self.prover.prove_at_once(Rule(smaller, self.head))
-            if answer is None:
-                size //= 2
-                continue
-            self.body, free, order, size = smaller, free & smaller, [], 2 * size
-            self.answers.append(answer)
 
     def _list_spare(self, body: frozenset[int], undecided: list[int]) -> list[int]:
         """The literals of a body that may be spare, in order; the needed ones are kept, each with an input.
@@ -171,7 +153,7 @@ class _RuleShrinker:
         return [literal for *_, literal in ranked]
 
 
-def repair_rule(prover: Prover, rule: Rule, deadline: Deadline = NO_DEADLINE) -> Prime:
+def repair_rule(prover: RuleProver, rule: Rule, deadline: Deadline = NO_DEADLINE) -> Prime:
     """Turn a refuted rule into one that holds: add conditions, then drop those that are not needed.
 
     The conditions come from one input that violates the rule and that the model clearly rejects.
@@ -191,7 +173,7 @@ def repair_rule(prover: Prover, rule: Rule, deadline: Deadline = NO_DEADLINE) ->
     return replace(prime, questions=(verdict, *prime.questions))
 
 
-def _find_rejected_input(prover: Prover, rule: Rule) -> States | None:
+def _find_rejected_input(prover: RuleProver, rule: Rule) -> States | None:
     """Find a complete input that violates a rule and that the model clearly rejects."""
     item = prover.violate(rule)
     region, bounds = prover.region(item), prover.side(item)

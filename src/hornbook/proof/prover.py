@@ -1,107 +1,136 @@
-"""The prover: decides, for all inputs at once, whether a model obeys a rule.
+"""The prover: decides, for all inputs of a domain at once, whether a model obeys a rule.
 
-A model is read as two functions of its inputs, its sides: one is positive where it accepts, the other
-where it rejects. Before anything is proved, both are compared with the model's own answers on random
-inputs. A question is answered by local search for a witness first, then by branch and bound.
+A model is read as functions of its inputs, its sides: for each class one that is positive where another
+class is ahead. Before anything is proved, they are compared with the model's own answers. There is one
+`Prover`; what differs is the domain: rows of a table (`columns.ColumnProver`), or interpretations
+(`RuleProver`).
 """
 
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
+from itertools import product
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
-from hornbook.deadline import Deadline, Stopwatch
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
-from hornbook.proof.branch import bound_at_once, branch_and_bound
 from hornbook.proof.ensembles import read_ensemble
-from hornbook.proof.forest import Forest
-from hornbook.proof.leaves import Leaves
+from hornbook.proof.forest import Forest, Leaves
 from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
-from hornbook.proof.region import (
-    CLIMB_STARTS,
-    FALSE,
-    TRUE,
-    UNKNOWN,
-    InputFilter,
-    SearchOutcome,
-    Space,
-    States,
-    Values,
-    climb,
-    random_states,
+from hornbook.proof.region import CLIMB_STARTS, FALSE, TRUE, UNKNOWN, Space, States, Values, random_states
+from hornbook.proof.search import (
+    BY_LOCAL_SEARCH,
+    BY_VACUITY,
+    Side,
+    Verdict,
+    climb_region,
+    decide_region,
 )
-from hornbook.proof.votes import VotingForest, make_forest
-from hornbook.queries import Classifier, Groups, Judge, Membership, Proved, interpretation
+from hornbook.proof.votes import make_forest
+from hornbook.queries import Classifier, Groups, Judge, Membership, interpretation
 from hornbook.randomness import Purpose, generator
-from hornbook.schema import leaves_out_defaults
 
-Engine: TypeAlias = Literal[
-    "branch and bound", "a SAT solver", "local search", "no input breaks it", "nobody"
-]
-"""The engines that decide questions; nobody for one that was not asked."""
-
-BY_BRANCHING: Engine = "branch and bound"
-BY_SOLVER: Engine = "a SAT solver"
-BY_LOCAL_SEARCH: Engine = "local search"
-BY_VACUITY: Engine = "no input breaks it"
+PROOF_SECONDS = 60.0
+"""Default time limit of a proof, in seconds."""
 
 PROBES, PROBE_BLOCK = 4096, 2048
 """Number of random inputs on which a reading is compared with its model, and batch size."""
 
-LARGEST_SUM = 1e30
-"""Models whose sums may exceed this are refused: single precision might overflow."""
+Body = TypeVar("Body")
+"""What the inputs in question meet: conditions, or known values of an interpretation."""
 
-Side: TypeAlias = Bounds | Forest
-"""A function whose sign is the model's decision: a network with bounds, or trees with leaves."""
+Part = TypeVar("Part")
+"""Some of the inputs in question, which are decided together."""
 
-
-def read_sides(predictor: Predictor, space: Space) -> tuple[Side, Side]:
-    """Read a model's accepting and rejecting side; refuse it if its own answers differ from them."""
-    accepting, rejecting = _read(predictor, space)
-    refuse_misreading(predictor, accepting, space)
-    return accepting, rejecting
+Witness = TypeVar("Witness")
+"""An input that the model was asked about: an interpretation, or a row of a table."""
 
 
-def search(
-    side: Side,
-    deadline: Deadline,
-    accepts: InputFilter | None = None,
-) -> SearchOutcome:
-    """Decide the sign of a side's maximum by branch and bound; see `branch_and_bound`."""
-    if isinstance(side, Forest):
-        return side.search(deadline)
-    return branch_and_bound(side, side.root(), deadline, accepts)
+class Prover(ABC, Generic[Body, Part, Witness]):
+    """Proves or refutes that a model decides for a class about every input that meets a body."""
 
+    def __init__(self, predictor: Predictor, seconds: float) -> None:
+        if seconds <= 0:
+            raise HornbookError(f"a proof needs time; got seconds={seconds}")
+        self.predictor, self.seconds = predictor, seconds
+        self.classes = 2
+        """The number of classes that the model decides between."""
 
-def refuse_misreading(predictor: Predictor, accepting: Side, space: Space) -> None:
-    """Raise if a model's answer to some random input differs from the reading of the model.
+    def prove(
+        self, body: Body, outcome: int, excluded: Sequence[Body] = (), seconds: float | None = None
+    ) -> Verdict[Witness]:
+        """Prove or refute that the model decides for a class about every input that meets a body.
 
-    Half of the inputs have uniformly random states; in each of the others some states are rare, so
-    that nearly all values are true, or false, or unknown. Scores may differ by the rounding error,
-    and decisions only where the score is that close to the threshold.
-    """
-    rng = generator(0, Purpose.MODEL_READING)
-    shares = np.concatenate([np.ones((PROBES // 2, 3)), rng.dirichlet(np.full(3, 0.3), PROBES // 2)])
-    for start in range(0, PROBES, PROBE_BLOCK):
-        part = shares[start : start + PROBE_BLOCK, None]
-        states = random_states(space, space.whole(), len(part), rng, part)
-        batch = space.batch(states)
+        Parameters
+        ----------
+        body
+            What the inputs meet.
+        outcome
+            The number of the class; of two classes 1 is the positive one.
+        excluded
+            Bodies that the inputs do not meet, such as those of earlier rules.
+        seconds
+            The time limit.
+
+        """
+        deadline = Deadline.after(self.seconds if seconds is None else seconds)
         try:
-            scores, decided = predictor(batch).astype(np.float64), predictor.decide(batch)
+            parts = self._list_parts(body, excluded)
         except HornbookError as error:
-            raise unprovable(predictor, f"it cannot be asked: {error}") from error
-        outputs, off = accepting.evaluate(states)
-        refuse_difference(
-            predictor, accepting.link, (scores, decided), (outputs, off), partial(_describe, space, states)
-        )
+            return Verdict.leave_open(str(error))
+        verdicts = []
+        for rival, part in product(reversed(range(self.classes - 1)), reversed(parts)):
+            verdict = self._decide(part, int(outcome), rival, deadline)
+            if verdict.status == "refuted":
+                return verdict
+            verdicts.append(verdict)
+        verdict = combine(verdicts, deadline.elapsed)
+        if excluded or verdict.needed is None:  # inputs may be ruled out by other bodies
+            return replace(verdict, needed=None)
+        return replace(verdict, needed=self._name_needed(body, verdict.needed))
+
+    def prove_monotone(self, column: str, outcome: int, seconds: float | None = None) -> Verdict[Witness]:
+        """Prove or refute that a class is never lost where a column rises and the others stay."""
+        return Verdict.leave_open(f"monotonicity in {column!r} is proved of trees that read columns")
+
+    @abstractmethod
+    def restrict(self, domain: Any) -> Self:
+        """The prover of the same model for another domain."""
+
+    @abstractmethod
+    def _list_parts(self, body: Body, excluded: Sequence[Body]) -> Sequence[Part]:
+        """Parts of the inputs that meet a body and none of the excluded ones; refuse what cannot be asked."""
+
+    @abstractmethod
+    def _decide(self, part: Part, outcome: int, rival: int, deadline: Deadline) -> Verdict[Witness]:
+        """Decide whether a class is ahead of one of the others on a whole part."""
+
+    @abstractmethod
+    def _name_needed(self, body: Body, variables: frozenset[int]) -> frozenset[Any]:
+        """The members of a body that restrict some base variables."""
+
+
+def combine(verdicts: Sequence[Verdict[Witness]], seconds: float) -> Verdict[Witness]:
+    """Combine the verdicts about the parts of a question, none of which is refuted."""
+    asked = [verdict for verdict in verdicts if not verdict.is_vacuous]
+    if not asked:
+        return Verdict("proved", BY_VACUITY, seconds, -np.inf)
+    bound = max(verdict.bound for verdict in asked)
+    for verdict in asked:
+        if verdict.status == "undecided":
+            return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
+    parts = [verdict.needed for verdict in verdicts if verdict.needed is not None]
+    needed = frozenset().union(*parts) if len(parts) == len(verdicts) else None
+    return Verdict("proved", asked[0].by, seconds, bound, needed=needed)
 
 
 def refuse_difference(
@@ -125,219 +154,39 @@ def refuse_difference(
         )
 
 
-def _read(predictor: Predictor, space: Space) -> tuple[Side, Side]:
-    ensemble = read_ensemble(predictor)
-    if ensemble is None:
-        net = relu_net(predictor)
-        accepting = Bounds(net, space)
-        if max(sizes.max() for sizes in accepting.magnitudes) > LARGEST_SUM:
-            raise unprovable(predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow")
-        return accepting, Bounds(net.negate(), space)
-    leaves = Leaves.of(ensemble, space)
-    accepts, rejects = (partial(_decides, predictor, space, sign) for sign in (True, False))
-    return make_forest(leaves, space, accepts), make_forest(leaves.negate(), space, rejects)
-
-
-def _decides(predictor: Predictor, space: Space, sign: bool, states: States) -> Bools:
-    decided: Bools = predictor.decide(space.batch(states)) == sign
-    return decided
-
-
-def _describe(space: Space, states: States, at: int) -> str:
-    values = {FALSE: "0", TRUE: "1"}
-    names = [space.vocabulary.name(int(v)) for v in space.literals.drawn]
-    own = zip(names, states[at].tolist(), strict=True)
-    return ", ".join(f"{name}={values.get(state, '?')}" for name, state in own)
-
-
-Status: TypeAlias = Literal["proved", "refuted", "undecided"]
-
-PROOF_SECONDS = 60.0
-"""Default time limit of a proof, in seconds."""
-
-
-Witness_co = TypeVar("Witness_co", covariant=True)
-"""An input that the model was asked about: an interpretation, or a row of a table."""
-
-
-@leaves_out_defaults
 @dataclass(frozen=True)
-class Verdict(Generic[Witness_co]):
-    """The prover's answer to one question.
+class Interpretations:
+    """The interpretations that a proof is about.
 
     Parameters
     ----------
-    status
-        `proved` if the model rejects every input in question, `refuted` if it accepts the witness.
-    by
-        The engine that decided, or was asked last.
-    seconds
-        The time it took.
-    bound
-        An upper bound on all outputs, rounding included; negative if proved.
-    witness
-        For a refuted question, an input that the model accepts.
-    reason
-        Why it is undecided.
-    needed
-        For a proved question, parts of it on which the proof rests, where the prover knows them: a proof
-        about columns gives conditions of the body, one about variables literals; the others can go.
-
-    """
-
-    status: Status
-    by: Engine
-    seconds: float = field(default=0.0, repr=False)
-    bound: float = np.inf
-    witness: Witness_co | None = None
-    reason: str = ""
-    needed: frozenset[Any] | None = field(default=None, repr=False)
-
-    @classmethod
-    def leave_open(cls, reason: str) -> Self:
-        """The verdict on a question that cannot be asked."""
-        return cls("undecided", BY_BRANCHING, reason=reason)
-
-    @property
-    def is_vacuous(self) -> bool:
-        """Whether it was proved because there is no input in question."""
-        return self.status == "proved" and self.by == BY_VACUITY
-
-    @property
-    def guarantee(self) -> Proved | None:
-        """The guarantee of a proof; None if nothing was proved."""
-        return Proved(self.by, -self.bound) if self.status == "proved" else None
-
-    def __str__(self) -> str:
-        if self.status == "proved":
-            return str(self.guarantee)
-        if self.status == "refuted":
-            return f"refuted by {self.by}"
-        return f"undecided: {self.reason}"
-
-
-TOTAL_TIME_SPENT = "the time for all proofs was spent"
-"""The reason of the verdict on a question for which no time was left."""
-
-
-def prove_in_time(
-    prove: Callable[..., Verdict[Witness_co]], seconds: float, deadline: Deadline
-) -> Verdict[Witness_co]:
-    """Ask a question that may take some seconds, but no longer than all questions together may."""
-    left = min(seconds, deadline.left)
-    if left <= 0:
-        return Verdict("undecided", "nobody", reason=TOTAL_TIME_SPENT)
-    verdict = prove(seconds=left)
-    if verdict.status == "undecided" and left < seconds:
-        return replace(verdict, reason=TOTAL_TIME_SPENT)
-    return verdict
-
-
-def decide_region(
-    side: Side,
-    region: Bools,
-    deadline: Deadline,
-    confirm: Callable[[States, Vector | None], Witness_co | None],
-) -> Verdict[Witness_co]:
-    """Decide whether a side is negative on a whole region, by a SAT solver or by branch and bound.
-
-    Parameters
-    ----------
-    side
-        The function that is positive at a witness.
-    region
-        The inputs in question.
-    deadline
-        The time that the question may take.
-    confirm
-        Asks the model about an input, given by its states and shares, and returns the witness, if it is one.
-
-    """
-    if isinstance(side, VotingForest):
-        solved = side.solve(region, deadline)
-        if solved is not None and solved.states is not None:
-            return conclude(confirm(solved.states, None), BY_SOLVER, deadline, np.inf)
-        if solved is not None:
-            return Verdict("proved", BY_SOLVER, deadline.elapsed, solved.upper, needed=solved.needed)
-    return _decide_by_branching(side, region, deadline, confirm)
-
-
-def _decide_by_branching(
-    side: Side,
-    region: Bools,
-    deadline: Deadline,
-    confirm: Callable[[States, Vector | None], Witness_co | None],
-) -> Verdict[Witness_co]:
-    free = region.sum(axis=1) > 1
-
-    def ask(values: States, shares: Vector | None = None) -> Witness_co | None:
-        complete: States = region.argmax(axis=1)
-        complete[free] = values
-        spread = None
-        if shares is not None:
-            spread = np.zeros(len(region))
-            spread[free] = shares
-        return confirm(complete, spread)
-
-    def accepts(inputs: States) -> Bools:
-        return np.array([ask(values) is not None for values in inputs], np.bool_)
-
-    bounds = side.restrict_to(region)
-    states, output = climb_region(bounds, region[free])
-    if output > 0:
-        return conclude(ask(states), BY_LOCAL_SEARCH, deadline, np.inf)
-    found = search(bounds, deadline, accepts=accepts)
-    if found.best > 0 and found.states is not None:
-        return conclude(ask(found.states, found.shares), BY_BRANCHING, deadline, found.upper)
-    seconds = deadline.elapsed
-    if found.upper < 0:
-        return Verdict("proved", BY_BRANCHING, seconds, found.upper)
-    # the bound that was reached when time was up depends on the machine, so it is not among the words
-    reason = f"not decided in {deadline.limit:g} s"
-    if found.ended:
-        reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
-    elif isinstance(side, VotingForest) and side.refusal:
-        reason = f"{reason}; {side.refusal}"
-    return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
-
-
-def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple[States, float]:
-    """Search locally for the highest output in a region; the input found, (base variables,), and its output.
-
-    The search starts from random inputs, and from those nearest to given ones, (inputs, base variables).
-    """
-    starts = random_states(side.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
-    if near is not None:
-        allowed = np.take_along_axis(region, near.T, axis=1).T
-        starts = np.concatenate([starts, np.where(allowed, near, region.argmax(axis=1))])
-    states, outputs = climb(side, region, starts)
-    best = int(outputs.argmax())
-    return states[best], float(outputs[best])
-
-
-def conclude(witness: Witness_co | None, by: Engine, clock: Stopwatch, bound: float) -> Verdict[Witness_co]:
-    """The verdict on a question with an output above 0: refuted if the model confirms the witness."""
-    seconds = clock.elapsed
-    if witness is not None:
-        return Verdict("refuted", by, seconds, bound, witness)
-    return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
-
-
-class Prover:
-    """Proves or refutes rules about one model, each for all its inputs.
-
-    Parameters
-    ----------
-    predictor
-        The model, a feed-forward ReLU network or an ensemble of trees.
     vocabulary
-        The variables of the rules.
+        Their variables.
     groups
         Sets of variables of which at most one is true.
     values
         Whether inputs may have unknown values; by default, if the model encodes them by a number.
     label, features
         For a classifier: the name of its label, and its input variables; see `Classifier`.
+
+    """
+
+    vocabulary: Vocabulary
+    groups: Groups = ()
+    values: Values | None = None
+    label: str | None = None
+    features: Sequence[str] | None = None
+
+
+class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
+    """Proves or refutes rules about a model that reads interpretations, each for all its inputs.
+
+    Parameters
+    ----------
+    predictor
+        The model, a feed-forward ReLU network or an ensemble of trees.
+    domain
+        The interpretations in question.
     seconds
         Time limit of each question.
 
@@ -350,39 +199,77 @@ class Prover:
     >>> with torch.no_grad():
     ...     _ = module[0].weight.copy_(torch.tensor([[-2.0, 2.0]])), module[0].bias.fill_(0.5)
     >>> theory = HornTheory.parse("sunny -> happy", Vocabulary(["sunny", "happy"]))
-    >>> prover = Prover(as_predictor(module, encoding="half"), theory.vocabulary)
+    >>> prover = RuleProver(as_predictor(module, encoding="half"), Interpretations(theory.vocabulary))
     >>> prover.prove_rule(*theory).status  # accepts 0.5 + 2·happy - 2·sunny > 0
     'proved'
 
     """
 
-    def __init__(
-        self,
-        predictor: Predictor,
-        vocabulary: Vocabulary,
-        *,
-        groups: Groups = (),
-        values: Values | None = None,
-        label: str | None = None,
-        features: Sequence[str] | None = None,
-        seconds: float = PROOF_SECONDS,
-    ) -> None:
-        if seconds <= 0:
-            raise HornbookError(f"a proof needs time; got seconds={seconds}")
+    def __init__(self, predictor: Predictor, domain: Interpretations, seconds: float = PROOF_SECONDS) -> None:
+        super().__init__(predictor, seconds)
+        self.domain, self.vocabulary, self.groups = domain, domain.vocabulary, domain.groups
         encoding = predictor.encoding
         native = encoding.unknown is not None and not np.isnan(encoding.unknown)
-        self.values: Values = values or ("ternary" if native else "complete")
-        self.predictor, self.vocabulary, self.groups = predictor, vocabulary, groups
-        self.label, self.seconds = label, seconds
-        self.classifier = None if label is None else Classifier(predictor, vocabulary, label, features)
+        self.values: Values = domain.values or ("ternary" if native else "complete")
+        self.classifier = None
+        if domain.label is not None:
+            self.classifier = Classifier(predictor, self.vocabulary, domain.label, domain.features)
         self.member: Membership = self.classifier or Judge(predictor)
-        rows = np.arange(len(vocabulary)) if self.classifier is None else self.classifier.rows
-        read = vocabulary if self.classifier is None else self.classifier.features
+        rows = np.arange(len(self.vocabulary)) if self.classifier is None else self.classifier.rows
+        read = self.vocabulary if self.classifier is None else self.classifier.features
         self.places = {int(v): place for place, v in enumerate(rows)}
-        grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in groups)
+        grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in self.groups)
         predictor.check(read)
         self.space = Space.of(read, encoding, grouped, self.values)
-        self.accepting, self.rejecting = read_sides(predictor, self.space)
+        self.accepting, self.rejecting = self._read_sides()
+        self._refuse_misreading()
+
+    def _read_sides(self) -> tuple[Side, Side]:
+        """Read the model as two functions: one is positive where it accepts, the other where it rejects."""
+        ensemble = read_ensemble(self.predictor)
+        if ensemble is None:
+            net = relu_net(self.predictor)
+            accepting = Bounds(net, self.space)
+            accepting.refuse_overflow(self.predictor)
+            return accepting, Bounds(net.negate(), self.space)
+        leaves = Leaves.of(ensemble, self.space)
+        return (
+            make_forest(leaves, self.space, lambda states: self._decide_states(states)),
+            make_forest(leaves.negate(), self.space, lambda states: ~self._decide_states(states)),
+        )
+
+    def _decide_states(self, states: States) -> Bools:
+        """Whether the model decides for its positive class, (inputs,)."""
+        return self.predictor.decide(self.space.batch(states))
+
+    def _refuse_misreading(self) -> None:
+        """Raise if the model's answer to some random input differs from what was read of it.
+
+        Half of the inputs have uniformly random states; in each of the others some states are rare, so
+        that nearly all values are true, or false, or unknown. Scores may differ by the rounding error,
+        and decisions only where the score is that close to the threshold.
+        """
+        rng, space = generator(0, Purpose.MODEL_READING), self.space
+        shares = np.concatenate([np.ones((PROBES // 2, 3)), rng.dirichlet(np.full(3, 0.3), PROBES // 2)])
+        for part in np.split(shares[:, None], PROBES // PROBE_BLOCK):
+            states = random_states(space, space.whole(), len(part), rng, part)
+            batch = space.batch(states)
+            try:
+                answers = self.predictor(batch).astype(np.float64), self.predictor.decide(batch)
+            except HornbookError as error:
+                raise unprovable(self.predictor, f"it cannot be asked: {error}") from error
+            link, reading = self.accepting.link, self.accepting.evaluate(states)
+            refuse_difference(self.predictor, link, answers, reading, partial(self._describe, states))
+
+    def _describe(self, states: States, at: int) -> str:
+        values = {FALSE: "0", TRUE: "1"}
+        names = [self.space.vocabulary.name(int(v)) for v in self.space.literals.drawn]
+        own = zip(names, states[at].tolist(), strict=True)
+        return ", ".join(f"{name}={values.get(state, '?')}" for name, state in own)
+
+    def restrict(self, domain: Interpretations) -> Self:
+        """The prover of the same model for another domain."""
+        return type(self)(self.predictor, domain, self.seconds)
 
     def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict[Interpretation]:
         """Prove that the model rejects every input that violates a rule, or refute it."""
@@ -393,27 +280,39 @@ class Prover:
         self, true: Iterable[int], false: Iterable[int], seconds: float | None = None
     ) -> Verdict[Interpretation]:
         """Prove or refute that the model rejects every input with these variables true and those false."""
-        deadline = Deadline.after(self.seconds if seconds is None else seconds)
         item = interpretation(self.vocabulary, true, false)
-        region = self.region(item)
-        if region is None:
-            return Verdict("proved", BY_VACUITY, 0.0, -np.inf)
-        side, confirm = self.side(item), partial(self._confirm, item)
-        if side is not None:
-            verdict = decide_region(side, region, deadline, confirm)
-            return replace(verdict, needed=self._list_needed(item, verdict.needed))
+        side, region = self.side(item), self.region(item)
+        if side is not None or region is None:
+            return self.prove(item, int(side is self.rejecting), seconds=seconds)
         # a label that is free is never contradicted
         states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
-        return conclude(confirm(states[0], None), BY_LOCAL_SEARCH, deadline, np.inf)
+        witness = self.interpretation(item, states[0])
+        return Verdict("refuted", BY_LOCAL_SEARCH, witness=witness)
 
-    def prove_at_once(self, rule: Rule) -> Verdict[Interpretation] | None:
-        """Prove a rule by a single bound of a network; None if that does not suffice or it is no network."""
-        clock = Stopwatch()
-        region, side = self._question(rule)
-        if region is None or not isinstance(side, Bounds):
-            return None
-        bound = bound_at_once(side.restrict_to(region))
-        return Verdict("proved", BY_BRANCHING, clock.elapsed, bound) if bound < 0 else None
+    def _list_parts(
+        self, body: Interpretation, excluded: Sequence[Interpretation]
+    ) -> Sequence[Interpretation]:
+        if excluded:
+            raise HornbookError("proofs about interpretations exclude none")
+        return [] if self.region(body) is None else [body]
+
+    def _decide(
+        self, part: Interpretation, outcome: int, rival: int, deadline: Deadline
+    ) -> Verdict[Interpretation]:
+        def confirm(states: States, shares: Vector | None) -> Interpretation | None:
+            contrary = self._decide_states(states[None])[0] != outcome
+            return self.interpretation(part, states) if contrary else None
+
+        side = (self.accepting, self.rejecting)[outcome]
+        return decide_region(side, self._allowed_states(part), deadline, confirm)
+
+    def _name_needed(self, body: Interpretation, variables: frozenset[int]) -> frozenset[int]:
+        """The facts of a question that restrict some base variables, perhaps by way of a group."""
+        for members in self.space.groups:
+            if not variables.isdisjoint(members.tolist()):
+                variables |= {*members.tolist()}
+        facts = (v for v in body.true | body.false if v in self.places)
+        return frozenset(v for v in facts if self.base_variable(v) in variables)
 
     def find_witness(self, rule: Rule, near: Collection[Interpretation] = ()) -> Interpretation | None:
         """Search locally for an input that violates a rule and that the model accepts.
@@ -427,7 +326,8 @@ class Prover:
         starts = np.array([self.states(each) for each in near], np.intp).reshape(-1, len(region))
         complete: States = region.argmax(axis=1)
         complete[free], output = climb_region(side.restrict_to(region), region[free], starts[:, free])
-        return self._confirm(item, complete, None) if output > 0 else None
+        is_contrary = output > 0 and self._decide_states(complete[None])[0] == (side is self.accepting)
+        return self.interpretation(item, complete) if is_contrary else None
 
     def rank_literals(self, rule: Rule, literals: Sequence[int]) -> Vector:
         """Estimate the bound of the output over a rule's violations without each literal of its body.
@@ -463,22 +363,6 @@ class Prover:
         """The base variable that decides a variable which the model reads."""
         (literal,) = self.space.literals.true([self.places[variable]])
         return literal % self.space.count
-
-    def _list_needed(self, item: Interpretation, variables: frozenset[int] | None) -> frozenset[int] | None:
-        """List the facts of a question that restrict some base variables, perhaps by way of a group."""
-        if variables is None:
-            return None
-        for members in self.space.groups:
-            if not variables.isdisjoint(members.tolist()):
-                variables |= {*members.tolist()}
-        facts = (v for v in item.true | item.false if v in self.places)
-        return frozenset(v for v in facts if self.base_variable(v) in variables)
-
-    def _confirm(self, item: Interpretation, states: States, shares: Vector | None) -> Interpretation | None:
-        """Return an input as an interpretation if the model itself accepts it."""
-        witness = self.interpretation(item, states)
-        accepted = self.member(Batch.from_interpretations([witness], self.vocabulary))[0]
-        return witness if accepted else None
 
     def interpretation(self, item: Interpretation, states: States) -> Interpretation:
         """Convert an input to an interpretation of the whole vocabulary, with the question's facts."""

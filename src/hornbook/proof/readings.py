@@ -1,4 +1,9 @@
-"""Networks and trees as functions of the columns of a table, compared with their model before use.
+"""Networks and trees as functions of the columns of a table, and the wall between them and their model.
+
+What is read of a model is another function than the model until both were compared. So the model is
+asked about rows as the user's table has them, in its types, with its missing values: before the first
+verdict, at corners and points of whatever is proved, and at each witness. Where it says anything else
+than was read, nothing is said about it any more.
 
 A network reads the numbers between two ends of a column. Trees tell values apart by cells, which are the
 intervals between their thresholds, by levels, and by a missing value.
@@ -15,30 +20,226 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hornbook.conditions import shorten_cut
 from hornbook.deadline import Deadline
+from hornbook.errors import HornbookError
 from hornbook.logic import Bools
+from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, is_single
-from hornbook.proof.ensembles import TreeEnsemble, TreeNodes, ZeroReading
-from hornbook.proof.forest import Forest, compare_states
-from hornbook.proof.leaves import Leaves, NodeSplits, iterate_leaves
+from hornbook.proof.ensembles import TreeEnsemble, TreeNodes
+from hornbook.proof.forest import Forest, Leaves, NodeSplits, compare_states, iterate_leaves
 from hornbook.proof.network import (
-    SCORE_ROUNDING,
     SINGLE_ROUNDOFF,
     Contests,
     Matrix,
     ReluNet,
+    ScoreLink,
     Vector,
     unprovable,
 )
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
-from hornbook.proof.prover import BY_BRANCHING, LARGEST_SUM, Verdict, decide_region
+from hornbook.proof.prover import refuse_difference
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, Numbers, States
+from hornbook.proof.search import BY_BRANCHING, BY_VACUITY, Verdict, decide_region
 from hornbook.proof.votes import make_forest
-from hornbook.proof.wall import COMPARED_ROWS, Wall
 from hornbook.randomness import Purpose, generator
+
+COMPARED_ROWS = 1024
+"""Rows of each kind on which a reading is compared with its model: of the table, random, and at edges."""
+
+CHECKED_ROWS, CHECKED_BOXES = 128, 16
+"""Approximate number of rows asked about for each proof, and the most boxes that they come from."""
+
+LARGEST_EXACT = 2.0**53
+"""From here on some whole numbers are no doubles, so that models round them in ways of their own."""
+
+SPOKEN_TYPES = {"float64", "float32", "bool", "boolean", "object"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
+}
+"""Types of columns that the prover supports, with or without a missing value of their own, sparse or dense.
+
+Beside these there are categories and words.
+"""
+
+
+class Wall:
+    """Asks a model about rows in the table's own form, and refuses it where it is not what was read.
+
+    Parameters
+    ----------
+    predictor
+        The model; of two classes it decides for the second.
+    columns
+        The columns that it reads.
+    table
+        Rows of the user's table, which show its form.
+
+    """
+
+    def __init__(self, predictor: Predictor, columns: Sequence[str], table: pd.DataFrame) -> None:
+        self.predictor, self.columns, self.table = predictor, columns, table
+        is_pair = predictor.classes is None or predictor.positive is not None
+        self.count = 2 if is_pair else len(predictor.classes or ())
+        """The number of classes."""
+        self.refusal = ""
+        """Why nothing is said about the model any more; empty while it is what was read."""
+        for name in columns:
+            if not _is_spoken(kind := table.dtypes[name]):
+                raise unprovable(
+                    self.predictor,
+                    f"its column {name!r} is of the type {kind}, which the prover does not support",
+                )
+
+    def decide(self, outcome: int, rows: pd.DataFrame) -> Bools:
+        """Whether the model decides for a class about rows in the table's form."""
+        read = self.read(rows)
+        if self.count == 2:
+            numbers: NDArray[Any] = self.predictor.decide_rows(read)
+        else:
+            numbers = self.predictor.classify_rows(read)
+        decided: Bools = numbers == outcome
+        return decided
+
+    def score(self, rows: pd.DataFrame) -> Matrix:
+        """The model's score of each class for rows in the table's form, (rows, classes)."""
+        return self.predictor.score_classes(self.read(rows)).astype(np.float64)
+
+    def read(self, rows: pd.DataFrame) -> Any:
+        """Rows as the model reads them; an array has the precision of the table."""
+        read = self.predictor.read(rows)
+        is_array = isinstance(read, np.ndarray) and all(map(is_single, self.table.dtypes[[*self.columns]]))
+        return read.astype(np.float32) if is_array else read
+
+    def refuse_inexact(self, domain: Domain) -> None:
+        """Refuse a domain with whole numbers that are no doubles."""
+        for name in self.columns:
+            own = domain.ranges[name]
+            if (
+                not isinstance(own, Interval)
+                or not own.has_numbers
+                or self.table.dtypes[name].kind not in "iu"
+            ):
+                continue
+            if max(abs(own.low), abs(own.high)) >= LARGEST_EXACT:
+                raise unprovable(
+                    self.predictor,
+                    f"its column {name!r} of the type {self.table.dtypes[name]} has numbers beyond 2**53, "
+                    "which models round in ways of their own",
+                )
+
+    def join_table(self, domain: Domain, rows: pd.DataFrame) -> pd.DataFrame:
+        """Rows of the table that are in a domain, and further rows, in the table's form."""
+        table = self.table[list(self.columns)].head(COMPARED_ROWS)
+        parts = table[domain.contains(table)], rows
+        joined = {
+            name: np.concatenate([part[name].astype(object).to_numpy() for part in parts])
+            for name in self.columns
+        }
+        return domain.write(joined)
+
+    def compare(self, rows: pd.DataFrame, readings: Sequence[tuple[Vector, Vector]], link: ScoreLink) -> None:
+        """Refuse a model whose scores or decisions about rows differ from what was read of it.
+
+        A reading is how far each class but the first is ahead of the first, and how far off the model may
+        be. Without a scale in the link these are differences of probabilities, with one of log-odds.
+        """
+        if not len(rows):
+            raise unprovable(self.predictor, "there is no row in the domain about which it can be asked")
+        try:
+            read = self.read(rows)
+            if self.count == 2:
+                answers = self.predictor.score_rows(read).astype(np.float64), self.predictor.decide_rows(read)
+            else:
+                scores, numbers = self.score(rows).T, self.predictor.classify_rows(read)
+        except HornbookError as error:
+            raise unprovable(self.predictor, f"it cannot be asked: {error}") from error
+
+        def describe(at: int) -> str:
+            return _describe_row(rows.iloc[[at]])
+
+        if self.count == 2:
+            refuse_difference(self.predictor, link, answers, readings[0], describe)
+            return
+        ahead = np.stack([np.zeros(len(rows)), *(outputs for outputs, _ in readings)])  # (classes, rows)
+        off = np.sum([off for _, off in readings], axis=0)
+        if link.scale:
+            powers = np.exp(ahead - ahead.max(axis=0))
+            shares = powers / powers.sum(axis=0)
+        else:
+            shares = ahead + (1 - ahead.sum(axis=0)) / len(ahead)
+        top = ahead.argmax(axis=0)
+        second, first = np.sort(ahead, axis=0)[-2:]
+        clear = first - second > 2 * off + link.tolerance
+        wrong = ~(np.abs(scores - shares) <= link.allowance(shares, 4 * off))  # (classes, rows)
+        wrong |= clear & (
+            (numbers == np.arange(self.count)[:, None]) != (top == np.arange(self.count)[:, None])
+        )
+        if wrong.any():
+            number, at = (int(place) for place in np.argwhere(wrong)[0])
+            score, share = scores[number, at], shares[number, at]
+            raise unprovable(
+                self.predictor,
+                f"it does not compute what was read of it: class {number} gets {score:.6g} where "
+                f"{share:.6g} was read, for {describe(at)}",
+            )
+
+    def check(self, boxes: Sequence[Box], outcome: int) -> bool:
+        """Whether the model decides for a class at corners and points of boxes; else it is refused."""
+        boxes = boxes[:: -(-len(boxes) // CHECKED_BOXES) or 1]
+        if not boxes:
+            return True
+        rows = self._draw(boxes).drop_duplicates()
+        return self._accept(lambda: ~self.decide(outcome, rows), rows)
+
+    def check_monotone(self, box: Box, column: str, outcome: int) -> bool:
+        """Whether the model keeps a class where a column rises, at points of a box; else it is refused."""
+        rows = self._draw([box])
+        ordered = rows[column].sort_values(ignore_index=True)
+        half = len(rows) // 2
+        lower, higher = rows.head(half).copy(), rows.head(half).copy()
+        lower[column] = ordered.head(half)
+        higher[column] = ordered.tail(half).reset_index(drop=True)
+        known = higher[column].notna().to_numpy(np.bool_)
+        return self._accept(
+            lambda: known & self.decide(outcome, lower) & ~self.decide(outcome, higher), higher
+        )
+
+    def _draw(self, boxes: Sequence[Box]) -> pd.DataFrame:
+        """Random rows of boxes, half of them corners."""
+        rng = generator(0, Purpose.MODEL_READING)
+        domain = Domain(boxes[0], self.table)
+        return domain.draw(boxes, self.columns, CHECKED_ROWS // len(boxes), rng)
+
+    def _accept(self, find_contrary: Callable[[], Bools], rows: pd.DataFrame) -> bool:
+        """Whether no row is contrary to what was proved; else the model is refused from now on."""
+        try:
+            contrary = find_contrary()
+        except HornbookError as error:
+            self.refusal = str(unprovable(self.predictor, f"it cannot be asked: {error}"))
+            return False
+        if contrary.any():
+            row = _describe_row(rows.iloc[[int(contrary.argmax())]])
+            why = f"it does not decide as was proved of what was read of it, for {row}"
+            self.refusal = str(unprovable(self.predictor, why))
+        return not contrary.any()
+
+
+def _is_spoken(kind: Any) -> bool:
+    """Whether the prover supports columns of a type."""
+    if isinstance(kind, pd.CategoricalDtype | pd.StringDtype):
+        return True
+    return str(getattr(kind, "subtype", kind)).lower() in SPOKEN_TYPES
+
+
+def _describe_row(row: pd.DataFrame) -> str:
+    """A row in words, with its missing values as they are written."""
+    values = row.astype(object).iloc[0].items()
+    return ", ".join(f"{name}={value:.6g}" if isinstance(value, float) else f"{name}={value}"
+                     for name, value in values)  # fmt: skip
+
 
 Confirm: TypeAlias = Callable[[pd.DataFrame], pd.DataFrame | None]
 """Asks the model about a row, and returns it if it is a witness."""
@@ -86,10 +287,8 @@ class NetworkReading:
         rows = self.wall.join_table(domain, drawn)
         space, inputs = self._space(domain.ranges), self.preprocessing.encode(rows)
         sides = [Bounds(net, space, None, self.given, SCALING_TERMS) for net in self.contests[0]]
-        if max(sizes.max() for side in sides for sizes in side.magnitudes) > LARGEST_SUM:
-            raise unprovable(
-                self.wall.predictor, f"its sums may be above {LARGEST_SUM:g}, so they may overflow"
-            )
+        for side in sides:
+            side.refuse_overflow(self.wall.predictor)
         readings = [side.evaluate_inputs(inputs) for side in sides]
         self.wall.compare(rows, readings, sides[0].link)
 
@@ -100,7 +299,7 @@ class NetworkReading:
         rival: int,
         deadline: Deadline,
         confirm: Confirm,
-    ) -> Verdict[pd.DataFrame] | None:
+    ) -> Verdict[pd.DataFrame]:
         """Decide whether a class is ahead of one of the others on a whole box."""
         space, region = self._space(box), self._region(box)
         side = Bounds(self.contests[outcome][rival], space, region, self.given, SCALING_TERMS)
@@ -207,10 +406,10 @@ class CellGrid:
         columns: Sequence[str],
         trees: Iterable[TreeNodes],
         preprocessing: Preprocessing,
-        zeros: ZeroReading | None = None,
+        no_zeros: bool = False,
     ) -> CellGrid:
-        """Divide the columns at the cuts of the trees, and where numbers are read as zero."""
-        cuts = _list_cuts(trees, preprocessing, zeros, len(columns))
+        """Divide the columns at the cuts of the trees and, if trees take it for a missing value, at zero."""
+        cuts = _list_cuts(trees, preprocessing, no_zeros, len(columns))
         edges: list[Vector | None] = []
         values: list[list[Any]] = []
         for name, own in zip(columns, cuts, strict=True):
@@ -238,8 +437,8 @@ class CellGrid:
             name = columns[source.column]
             if domain.ranges[name].missing:
                 routed[place, -1] = source.encode(domain.missing_value(name))
-        if zeros is not None:
-            routed[np.abs(routed) <= zeros.reach] = zeros.number
+        if no_zeros:
+            routed[routed == 0] = np.nan
         owners = tuple(source.column for source in preprocessing.inputs)
         space = CellSpace(inputs=inputs, owners=owners, routed=routed)
         return cls(domain, tuple(columns), tuple(edges), space)
@@ -332,7 +531,7 @@ class CellGrid:
 
 
 def _list_cuts(
-    trees: Iterable[TreeNodes], preprocessing: Preprocessing, zeros: ZeroReading | None, columns: int
+    trees: Iterable[TreeNodes], preprocessing: Preprocessing, no_zeros: bool, columns: int
 ) -> list[set[float]]:
     """For each column the numbers up to which trees tell its values apart."""
     cuts: list[set[float]] = [set() for _ in range(columns)]
@@ -340,9 +539,9 @@ def _list_cuts(
         for place, cut in zip(tree.column.tolist(), tree.cut.tolist(), strict=True):
             if place >= 0 and isinstance(source := preprocessing.inputs[place], ValueInput):
                 cuts[source.column].add(cut)
-    for source in preprocessing.inputs if zeros is not None else ():
-        if zeros is not None and isinstance(source, ValueInput):
-            cuts[source.column] |= {math.nextafter(-zeros.reach, -math.inf), zeros.reach}
+    for source in preprocessing.inputs:
+        if no_zeros and isinstance(source, ValueInput):
+            cuts[source.column] |= {math.nextafter(0.0, -math.inf), 0.0}
     return cuts
 
 
@@ -370,10 +569,10 @@ class TreeReading:
         preprocessing: Preprocessing,
         columns: Sequence[str],
         domain: Domain,
-        zeros: ZeroReading | None = None,
+        no_zeros: bool = False,
     ) -> None:
         self.wall, self.contests = wall, contests
-        self.preprocessing, self.columns, self.zeros = preprocessing, columns, zeros
+        self.preprocessing, self.columns, self.no_zeros = preprocessing, columns, no_zeros
         self._lay_out(domain)
 
     def prepare(self, domain: Domain) -> None:
@@ -384,7 +583,7 @@ class TreeReading:
     def _lay_out(self, domain: Domain) -> None:
         """Divide the columns into cells, and compare the trees with the model."""
         trees = (tree for ensemble in self.contests[0] for tree in ensemble.trees)
-        self.grid = CellGrid.of(domain, self.columns, trees, self.preprocessing, self.zeros)
+        self.grid = CellGrid.of(domain, self.columns, trees, self.preprocessing, self.no_zeros)
         self._refuse_rounded_fills(domain)
         self.sides: dict[tuple[int, int], Forest] = {}
         rng = generator(0, Purpose.MODEL_READING)
@@ -401,11 +600,11 @@ class TreeReading:
         rival: int,
         deadline: Deadline,
         confirm: Confirm,
-    ) -> Verdict[pd.DataFrame] | None:
-        """Decide whether a class is ahead of one of the others on a whole box; None if it has no row."""
+    ) -> Verdict[pd.DataFrame]:
+        """Decide whether a class is ahead of one of the others on a whole box."""
         region = self.grid.region(box)
         if not region.any(axis=1).all():
-            return None
+            return Verdict("proved", BY_VACUITY, 0.0, -math.inf)
         side = self.side(outcome, rival)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
@@ -478,18 +677,9 @@ class TreeReading:
         """The trees whose output is positive where a class is behind one of the others."""
         if (outcome, rival) not in self.sides:
             leaves = Leaves.of(self.contests[outcome][rival], self.grid.space)
-            classes = outcome, rival + (rival >= outcome)
-            tells_apart = partial(self._tells_apart, classes) if leaves.compares_shares else None
             self.sides[outcome, rival] = make_forest(
                 leaves,
                 self.grid.space,
                 lambda states: ~self.wall.decide(outcome, self.grid.show(states)),
-                tells_apart,
             )
         return self.sides[outcome, rival]
-
-    def _tells_apart(self, classes: tuple[int, int], states: States) -> Bools:
-        """Whether the model's shares of two classes differ by more than rounding."""
-        one, other = self.wall.score(self.grid.show(states))[:, classes].T
-        differ: Bools = np.abs(one - other) > SCORE_ROUNDING * np.maximum(one, other)
-        return differ

@@ -30,8 +30,7 @@ import numpy as np
 from hornbook.deadline import Deadline
 from hornbook.errors import available_memory
 from hornbook.logic import Bools
-from hornbook.proof.forest import Forest
-from hornbook.proof.leaves import Leaves
+from hornbook.proof.forest import Forest, Leaves
 from hornbook.proof.network import Vector
 from hornbook.proof.region import FALSE, InputSpace, SearchOutcome, States
 
@@ -58,11 +57,10 @@ def make_forest(
     leaves: Leaves,
     space: InputSpace,
     decide: Callable[[States], Bools],
-    tells_apart: Callable[[States], Bools] | None = None,
 ) -> Forest:
     """The trees as a forest, with a formula if they vote and python-sat is installed."""
     votes = find_spec("pysat") is not None and count_parts(leaves) is not None
-    return (VotingForest if votes else Forest)(leaves, space, decide, tells_apart=tells_apart)
+    return (VotingForest if votes else Forest)(leaves, space, decide)
 
 
 def count_parts(leaves: Leaves) -> int | None:

@@ -22,7 +22,7 @@ from hornbook.models import (
     predict_two_classes,
 )
 from hornbook.models.subject import Binding
-from hornbook.proof import PROOF_SECONDS, Prover
+from hornbook.proof import PROOF_SECONDS, Interpretations, RuleProver, make
 from hornbook.queries.completions import Completions, LabelOracle
 from hornbook.queries.distributions import Distribution, Labelled, Random, Rows
 from hornbook.queries.literals import Groups, exclusivity_rules
@@ -106,19 +106,18 @@ class QueryTeacher:
         """How unknown values are answered, in words."""
         return "the model's own" if self.completions is None else self.completions.describe()
 
-    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
+    def prover(self, seconds: float = PROOF_SECONDS) -> RuleProver:
         """A prover of the model's answers for every input, with a time limit in seconds per question."""
         vocabulary, model = self.distribution.vocabulary, self.model
         classifier = model if isinstance(model, Classifier) else None
-        return Prover(
-            model.predictor,
+        domain = Interpretations(
             vocabulary,
-            groups=self.groups,
-            values=None if self.completions is None else "complete",
-            label=None if classifier is None else vocabulary.name(classifier.label),
-            features=None if classifier is None else classifier.features.names,
-            seconds=seconds,
+            self.groups,
+            None if self.completions is None else "complete",
+            None if classifier is None else vocabulary.name(classifier.label),
+            None if classifier is None else classifier.features.names,
         )
+        return make(model.predictor, domain, seconds)
 
     @property
     def background(self) -> HornTheory:
@@ -312,7 +311,7 @@ class VariableTeacher:
             return self.queries.distribution
         return perturbed_rows(self.rows, self.reader.groups)
 
-    def prover(self, seconds: float = PROOF_SECONDS) -> Prover:
+    def prover(self, seconds: float = PROOF_SECONDS) -> RuleProver:
         """A prover of the model's answers for every input, with a time limit in seconds per question."""
         if self.reads_columns:
             raise HornbookError(

@@ -11,13 +11,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hornbook.deadline import NO_DEADLINE, Deadline
+from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import UNICODE, Interpretation, Rule, Vocabulary, rule_text, vocabulary_forms
 from hornbook.proof import (
@@ -25,7 +25,7 @@ from hornbook.proof import (
     TOTAL_TIME_SPENT,
     Engine,
     Prime,
-    Prover,
+    RuleProver,
     Verdict,
     prove_in_time,
     repair_rule,
@@ -58,11 +58,6 @@ class Repair:
     def is_prime(self) -> bool:
         """Whether every literal is shown to be needed."""
         return len(self.needed) == len(self.rule.body)
-
-    @property
-    def guarantee(self) -> Proved:
-        """The proof of the rule."""
-        return Proved(self.by, -self.bound)
 
 
 @dataclass(frozen=True)
@@ -123,7 +118,7 @@ class Certificates:
 
     """
 
-    def __init__(self, prover: Prover, path: Path | None = None, model: Path | None = None) -> None:
+    def __init__(self, prover: RuleProver, path: Path | None = None, model: Path | None = None) -> None:
         self.prover, self.path = prover, path
         self.subject = subject_object(prover, model)
         self.by_rule: dict[Rule, Certificate] = {}
@@ -144,21 +139,22 @@ class Certificates:
         """Add or replace a certificate, and save all of them."""
         self.by_rule[certificate.rule] = certificate
         self.earlier.pop(certificate.rule, None)
-        # those of earlier rules that were not reached yet stay
-        self._write([*self.by_rule.values(), *self.earlier.values()])
+        self._write()
 
     def close(self) -> None:
         """Save the final certificates, without those of rules that the run gave up."""
-        self._write(self.by_rule.values())
+        self.earlier = {}
+        self._write()
 
     @property
     def guarantees(self) -> dict[Rule, Guarantee]:
         """The guarantee for each rule."""
         return {rule: certificate.guarantee for rule, certificate in self.by_rule.items()}
 
-    def _write(self, certificates: Iterable[Certificate]) -> None:
-        if self.path is not None:
-            write_file(self.path, certificates_text(self.subject, self.prover.vocabulary, certificates))
+    def _write(self) -> None:
+        if self.path is not None:  # certificates of earlier rules that were not reached yet stay
+            both = [*self.by_rule.values(), *self.earlier.values()]
+            write_file(self.path, certificates_text(self.subject, self.prover.vocabulary, both))
 
 
 def certificates_text(
@@ -185,24 +181,15 @@ def read_proofs(vocabulary: Vocabulary, content: Mapping[str, Any]) -> list[Cert
     ]
 
 
-def prove_rules(
-    certificates: Certificates,
-    rules: Iterable[Rule],
-    deadline: Deadline = NO_DEADLINE,
-) -> Generator[Certificate]:
-    """Prove or refute each rule, in order; save and yield each certificate at once.
+def prove_and_repair(
+    certificates: Certificates, rules: Sequence[Rule], *, total: float | None = None
+) -> Iterator[Certificate]:
+    """Prove or refute each rule, in order, then repair the refuted ones; save and yield each certificate.
 
-    Parameters
-    ----------
-    certificates
-        The prover and its certificates; rules that are decided there are not proved again.
-    rules
-        The rules.
-    deadline
-        The end of the time for all rules together; rules that come later are undecided.
-
+    Rules that the certificates decide already are not proved again. Rules that `total` seconds leave no
+    time for are undecided.
     """
-    prover = certificates.prover
+    deadline, prover = Deadline.after(total), certificates.prover
     known = {rule: certificates.find_decided(rule) for rule in rules}
     for rule, earlier in known.items():
         certificate = earlier or Certificate.of(
@@ -210,35 +197,19 @@ def prove_rules(
         )
         certificates.add(certificate)
         yield certificate
-
-
-def prove_and_repair(
-    certificates: Certificates,
-    rules: Sequence[Rule],
-    *,
-    total: float | None = None,
-) -> Iterator[Certificate]:
-    """Prove or refute each rule and yield its certificate; then repair the refuted rules.
-
-    Rules that the certificates decide already are not proved again.
-    """
-    deadline = Deadline.after(total)
-    refuted = []
-    for certificate in prove_rules(certificates, rules, deadline):
-        yield certificate
-        if certificate.verdict.status == "refuted" and certificate.repair is None:
-            refuted.append(certificate)
-    for certificate in refuted:
-        if not deadline.passed:
-            repair = repair_rule(certificates.prover, certificate.rule, deadline)
-            if repair.verdict.status == "proved":
-                mended = replace(certificate, repair=Repair.of(repair, certificates.prover.vocabulary))
-                certificates.add(mended)
-                yield mended
+    for certificate in [certificates.by_rule[rule] for rule in known]:
+        is_open = certificate.verdict.status == "refuted" and certificate.repair is None
+        if not is_open or deadline.passed:
+            continue
+        repair = repair_rule(certificates.prover, certificate.rule, deadline)
+        if repair.verdict.status == "proved":
+            mended = replace(certificate, repair=Repair.of(repair, certificates.prover.vocabulary))
+            certificates.add(mended)
+            yield mended
 
 
 def prove_theory(
-    prover: Prover,
+    prover: RuleProver,
     rules: Sequence[Rule],
     folder: Path | None = None,
     model: Path | None = None,
@@ -284,7 +255,7 @@ def read_certificates(path: Path) -> dict[str, Any]:
     return content
 
 
-def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
+def subject_object(prover: RuleProver, model: Path | None = None) -> dict[str, Any]:
     """Describe the model, and everything that determines what a question means, as a JSON object."""
     vocabulary, predictor = prover.vocabulary, prover.predictor
     positive = predictor.positive
@@ -298,7 +269,7 @@ def subject_object(prover: Prover, model: Path | None = None) -> dict[str, Any]:
             "duals": {vocabulary.name(v): vocabulary.name(w) for v, w in vocabulary.pairs},
             "groups": [list(vocabulary.named(group)) for group in prover.groups],
             "values": prover.values,
-            "label": prover.label,
+            "label": prover.domain.label,
             "features": None if prover.classifier is None else list(prover.classifier.features.names),
             "encoding": asdict(predictor.encoding),
             "threshold": predictor.threshold,
@@ -386,7 +357,7 @@ class ProofLimits:
 
 
 def verify_certificates(
-    prover: Prover,
+    prover: RuleProver,
     content: Mapping[str, Any],
     *,
     rules: Sequence[Rule] | None = None,
@@ -440,7 +411,7 @@ def verify_certificates(
 
 
 def _verify_repair(
-    prover: Prover, claimed: Certificate, limits: ProofLimits, seconds: float
+    prover: RuleProver, claimed: Certificate, limits: ProofLimits, seconds: float
 ) -> tuple[bool, str]:
     """Check a repair: the repaired rule is proved, and each witness shows that its literal is needed."""
     repair, rule = claimed.repair, claimed.rule
@@ -453,5 +424,6 @@ def _verify_repair(
         if literal not in repair.rule.body or not prover.is_witness(smaller, witness):
             return False, f"{name} is not shown to be needed"
     again = prover.prove_rule(repair.rule, seconds)
-    holds = limits.agree(repair.guarantee, Certificate(repair.rule, again).guarantee, again.seconds)
+    claimed_guarantee = Proved(repair.by, -repair.bound)
+    holds = limits.agree(claimed_guarantee, Certificate(repair.rule, again).guarantee, again.seconds)
     return holds, str(again) if holds else f"it is {again}"

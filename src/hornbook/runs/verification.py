@@ -20,7 +20,7 @@ from hornbook.code_book import read_code_book
 from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import Extraction
-from hornbook.proof import Domain, Prover, make
+from hornbook.proof import Domain, RuleProver, make
 from hornbook.queries import INTERRUPTED, MODEL_FAILED
 from hornbook.runs.certificates import (
     PROOFS_FILE,
@@ -86,7 +86,7 @@ class MadeAgain:
     model: Any
     frame: pd.DataFrame
     trace: str | None = None
-    prover: Prover | None = None
+    prover: RuleProver | None = None
     source: Path | None = None
 
 

@@ -1,4 +1,6 @@
-"""Branch and bound for ReLU networks, many cells at a time.
+"""The verdict on a region of inputs: local search for a witness, a SAT solver, or branch and bound.
+
+Branch and bound of networks looks at many cells at a time.
 
 A cell whose bound is below 0 by more than the rounding error contains no witness. Any other cell is
 split by the unit whose open sign costs the bound most or, where no sign is open, by a base variable.
@@ -17,13 +19,217 @@ Linear Neural Network Verification, JMLR 21, 2020.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
+
 import numpy as np
 
-from hornbook.deadline import Deadline
+from hornbook.deadline import Deadline, Stopwatch
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
+from hornbook.proof.forest import Forest
 from hornbook.proof.network import Vector
-from hornbook.proof.region import FALSE, TRUE, InputFilter, Numbers, SearchOutcome, States, climb
+from hornbook.proof.region import (
+    CLIMB_STARTS,
+    FALSE,
+    TRUE,
+    InputFilter,
+    Numbers,
+    SearchOutcome,
+    States,
+    climb,
+    random_states,
+)
+from hornbook.proof.votes import VotingForest
+from hornbook.queries import Proved
+from hornbook.randomness import Purpose, generator
+from hornbook.schema import leaves_out_defaults
+
+Engine: TypeAlias = Literal[
+    "branch and bound", "a SAT solver", "local search", "no input breaks it", "nobody"
+]
+"""The engines that decide questions; nobody for one that was not asked."""
+
+BY_BRANCHING: Engine = "branch and bound"
+BY_SOLVER: Engine = "a SAT solver"
+BY_LOCAL_SEARCH: Engine = "local search"
+BY_VACUITY: Engine = "no input breaks it"
+
+Side: TypeAlias = Bounds | Forest
+"""A function whose sign is the model's decision: a network with bounds, or trees with leaves."""
+
+Status: TypeAlias = Literal["proved", "refuted", "undecided"]
+
+Witness_co = TypeVar("Witness_co", covariant=True)
+"""An input that the model was asked about: an interpretation, or a row of a table."""
+
+
+@leaves_out_defaults
+@dataclass(frozen=True)
+class Verdict(Generic[Witness_co]):
+    """The prover's answer to one question.
+
+    Parameters
+    ----------
+    status
+        `proved` if the model rejects every input in question, `refuted` if it accepts the witness.
+    by
+        The engine that decided, or was asked last.
+    seconds
+        The time it took.
+    bound
+        An upper bound on all outputs, rounding included; negative if proved.
+    witness
+        For a refuted question, an input that the model accepts.
+    reason
+        Why it is undecided.
+    needed
+        For a proved question, parts of it on which the proof rests, where the prover knows them: a proof
+        about columns gives conditions of the body, one about variables literals; the others can go.
+
+    """
+
+    status: Status
+    by: Engine
+    seconds: float = field(default=0.0, repr=False)
+    bound: float = np.inf
+    witness: Witness_co | None = None
+    reason: str = ""
+    needed: frozenset[Any] | None = field(default=None, repr=False)
+
+    @classmethod
+    def leave_open(cls, reason: str) -> Self:
+        """The verdict on a question that cannot be asked."""
+        return cls("undecided", BY_BRANCHING, reason=reason)
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether it was proved because there is no input in question."""
+        return self.status == "proved" and self.by == BY_VACUITY
+
+    @property
+    def guarantee(self) -> Proved | None:
+        """The guarantee of a proof; None if nothing was proved."""
+        return Proved(self.by, -self.bound) if self.status == "proved" else None
+
+    def __str__(self) -> str:
+        if self.status == "proved":
+            return str(self.guarantee)
+        if self.status == "refuted":
+            return f"refuted by {self.by}"
+        return f"undecided: {self.reason}"
+
+
+TOTAL_TIME_SPENT = "the time for all proofs was spent"
+"""The reason of the verdict on a question for which no time was left."""
+
+
+def prove_in_time(
+    prove: Callable[..., Verdict[Witness_co]], seconds: float, deadline: Deadline
+) -> Verdict[Witness_co]:
+    """Ask a question that may take some seconds, but no longer than all questions together may."""
+    left = min(seconds, deadline.left)
+    if left <= 0:
+        return Verdict("undecided", "nobody", reason=TOTAL_TIME_SPENT)
+    verdict = prove(seconds=left)
+    if verdict.status == "undecided" and left < seconds:
+        return replace(verdict, reason=TOTAL_TIME_SPENT)
+    return verdict
+
+
+def decide_region(
+    side: Side,
+    region: Bools,
+    deadline: Deadline,
+    confirm: Callable[[States, Vector | None], Witness_co | None],
+) -> Verdict[Witness_co]:
+    """Decide whether a side is negative on a whole region, by a SAT solver or by branch and bound.
+
+    Parameters
+    ----------
+    side
+        The function that is positive at a witness.
+    region
+        The inputs in question.
+    deadline
+        The time that the question may take.
+    confirm
+        Asks the model about an input, given by its states and shares, and returns the witness, if it is one.
+
+    """
+    if isinstance(side, VotingForest):
+        solved = side.solve(region, deadline)
+        if solved is not None and solved.states is not None:
+            return conclude(confirm(solved.states, None), BY_SOLVER, deadline, np.inf)
+        if solved is not None:
+            return Verdict("proved", BY_SOLVER, deadline.elapsed, solved.upper, needed=solved.needed)
+    return _decide_by_branching(side, region, deadline, confirm)
+
+
+def _decide_by_branching(
+    side: Side,
+    region: Bools,
+    deadline: Deadline,
+    confirm: Callable[[States, Vector | None], Witness_co | None],
+) -> Verdict[Witness_co]:
+    free = region.sum(axis=1) > 1
+
+    def ask(values: States, shares: Vector | None = None) -> Witness_co | None:
+        complete: States = region.argmax(axis=1)
+        complete[free] = values
+        spread = None
+        if shares is not None:
+            spread = np.zeros(len(region))
+            spread[free] = shares
+        return confirm(complete, spread)
+
+    def accepts(inputs: States) -> Bools:
+        return np.array([ask(values) is not None for values in inputs], np.bool_)
+
+    bounds = side.restrict_to(region)
+    states, output = climb_region(bounds, region[free])
+    if output > 0:
+        return conclude(ask(states), BY_LOCAL_SEARCH, deadline, np.inf)
+    if isinstance(bounds, Forest):
+        found = bounds.search(deadline)
+    else:
+        found = branch_and_bound(bounds, bounds.root(), deadline, accepts)
+    if found.best > 0 and found.states is not None:
+        return conclude(ask(found.states, found.shares), BY_BRANCHING, deadline, found.upper)
+    seconds = deadline.elapsed
+    if found.upper < 0:
+        return Verdict("proved", BY_BRANCHING, seconds, found.upper)
+    # the bound that was reached when time was up depends on the machine, so it is not among the words
+    reason = f"not decided in {deadline.limit:g} s"
+    if found.ended:
+        reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
+    elif isinstance(side, VotingForest) and side.refusal:
+        reason = f"{reason}; {side.refusal}"
+    return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
+
+
+def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple[States, float]:
+    """Search locally for the highest output in a region; the input found, (base variables,), and its output.
+
+    The search starts from random inputs, and from those nearest to given ones, (inputs, base variables).
+    """
+    starts = random_states(side.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
+    if near is not None:
+        allowed = np.take_along_axis(region, near.T, axis=1).T
+        starts = np.concatenate([starts, np.where(allowed, near, region.argmax(axis=1))])
+    states, outputs = climb(side, region, starts)
+    best = int(outputs.argmax())
+    return states[best], float(outputs[best])
+
+
+def conclude(witness: Witness_co | None, by: Engine, clock: Stopwatch, bound: float) -> Verdict[Witness_co]:
+    """The verdict on a question with an output above 0: refuted if the model confirms the witness."""
+    seconds = clock.elapsed
+    if witness is not None:
+        return Verdict("refuted", by, seconds, bound, witness)
+    return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
+
 
 CELLS_PER_BATCH = 256
 """Number of cells bounded at a time."""
@@ -145,14 +351,6 @@ class CellSearch:
     def _record(self, output: float, states: States, shares: Vector | None = None) -> None:
         if output > self.best:
             self.best, self.states, self.shares = output, states, shares
-
-
-def bound_at_once(bounds: Bounds) -> float:
-    """Bound the output without branching, rounding included."""
-    root = bounds.root()
-    rounding = Rounding(bounds, root)
-    known, cells, _ = _bound_batch(bounds, root, rounding)
-    return max(known, float((cells.upper + rounding(cells)).max(initial=-np.inf)))
 
 
 def _bound_batch(bounds: Bounds, cells: Cells, rounding: Rounding) -> tuple[float, Cells, RelaxedBound]:
