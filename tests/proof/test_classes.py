@@ -139,7 +139,7 @@ def test_lines_and_claims_about_three_classes_are_proved():
     high = float(model.tree_.threshold.max())
     body = (Threshold("x", 0.95, above=False),)
     rules = RuleSet(("a", "b", "c"), (ConditionRule(body, 0), ConditionRule((Threshold("x", 2.5),), 2)), 1)
-    verdicts = prove_explanation(rules, bind_prover(model, Domain.of(rows)))
+    verdicts = list(prove_explanation(rules, bind_prover(model, Domain.of(rows))))
     assert [verdict.status for verdict in verdicts] == ["proved", "proved", "refuted"]
     witness = verdicts[2].witness
     assert high < witness.x[0] <= 2.5 and model.predict(witness)[0] == "c"
