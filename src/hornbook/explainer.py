@@ -197,6 +197,7 @@ class Explainer:
         max_literals: int = 20,
         test: Any = None,
         n_samples: int | None = None,
+        certify: bool = False,
         proof: bool = False,
         proof_seconds: float = PROOF_SECONDS,
         watch: Callable[[Candidate], None] | None = None,
@@ -215,6 +216,9 @@ class Explainer:
         n_samples
             How many samples the explanation is fitted to; half as many choose among candidates. By default
             16,000, or up to 24,000 for a large table.
+        certify
+            Whether to seek the best tree of three questions on the samples to the end. `missed` of a point of
+            the frontier says how far it may be from the best.
         proof, proof_seconds
             Whether to prove or refute each line of rules or a tree for every row, and for how long.
         watch
@@ -226,7 +230,14 @@ class Explainer:
             refuse_unprovable_form(form)
             refuse_unprovable(self.subject)
         subject = self.subject.hold_out() if test is None else self.subject.with_test_rows(test)
-        extraction = explain(subject, form=form, max_literals=max_literals, n_samples=n_samples, watch=watch)
+        extraction = explain(
+            subject,
+            form=form,
+            max_literals=max_literals,
+            n_samples=n_samples,
+            certify=certify,
+            watch=watch,
+        )
         return prove_lines(extraction, subject, proof_seconds) if proof else extraction
 
     def why(

@@ -67,6 +67,9 @@ def extract(
     positive: PositiveOption = None,
     above: AboveOption = None,
     samples: Annotated[int | None, how_long(min=1, help="Samples to learn from.")] = None,
+    certify: Annotated[
+        bool, how_long("--certify", help="Seek the best tree of 3 questions to the end.")
+    ] = False,
     seconds: SecondsOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     test: TestOption = None,
@@ -135,6 +138,7 @@ def extract(
         "max_literals": max_literals,
         "samples": samples,
         "bands": read_bands(bands),
+        "certify": certify,
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }

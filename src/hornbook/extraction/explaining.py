@@ -43,6 +43,7 @@ def explain(
     form: Form = "auto",
     max_literals: int = 20,
     n_samples: int | None = None,
+    certify: bool = False,
     watch: Callable[[Candidate], None] | None = None,
 ) -> Extraction:
     """Explain what a classifier does, in the columns of its table.
@@ -57,6 +58,8 @@ def explain(
         The most conditions that there may be to read.
     n_samples
         How many samples the explanation is fitted to; by default 16,000 to 24,000.
+    certify
+        Whether the best tree of three questions is sought to the end.
     watch
         Is called with every candidate.
 
@@ -91,8 +94,11 @@ def explain(
         code_book=words,
         columns_read=teacher.columns_read,
         left_out=find_identifiers(teacher.frame),
+        certify=certify,
         watch=watch,
     )
+    settings = {"target": subject.target, "form": form, "max_literals": max_literals}
+    settings |= {"n_samples": n_samples, "certify": certify, "seed": seed}
     chosen = result.chosen.explanation
     fidelity = labelled.measure(chosen)
     frontier = tuple(_measure_frontier(result, labelled, rows, fresh))
@@ -113,16 +119,7 @@ def explain(
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
         notes=tuple(_list_notes(subject, labelled, result)),
-        provenance={
-            "model": {"name": subject.predictor.name},
-            "settings": {
-                "target": subject.target,
-                "form": form,
-                "max_literals": max_literals,
-                "n_samples": n_samples,
-                "seed": seed,
-            },
-        },
+        provenance={"model": {"name": subject.predictor.name}, "settings": settings},
     )
 
 
@@ -132,7 +129,8 @@ def _measure_frontier(
     """The best explanation of each size, with its fidelity and the statistics of its lines."""
     for point in result.frontier():
         lines = tuple(measure_lines(point.explanation, rows, fresh, labelled.fresh_labels))
-        yield FrontierPoint(point.literals, labelled.measure(point.explanation), point.explanation, lines)
+        fidelity = labelled.measure(point.explanation)
+        yield FrontierPoint(point.literals, fidelity, point.explanation, lines, point.missed)
 
 
 def _list_notes(subject: Subject, labelled: LabelledPopulations, result: SearchResult) -> Iterator[str]:

@@ -145,13 +145,16 @@ class FrontierPoint:
     """An explanation of some size, and how faithful it is.
 
     `explanation` is None for a hypothesis on the way of a query learner, of which only the size is
-    kept. `lines` are the statistics of its lines, if they were measured.
+    kept. `lines` are the statistics of its lines, if they were measured. `missed` is the share of the samples
+    that it was made from by which any tree or rules with as many literals may decide more of them as the
+    model does: 0 if none is better, None if that was not found out.
     """
 
     literals: int
     fidelity: Fidelity
     explanation: Explanation | None = None
     lines: tuple[LineStatistics, ...] = ()
+    missed: float | None = None
 
     def __post_init__(self) -> None:
         expected = 0 if self.explanation is None else len(self.explanation.lines())

@@ -326,7 +326,18 @@ def _list_sizes(extraction: Extraction) -> Iterator[str]:
         for point in extraction.frontier:
             shares = point.fidelity.populations.items()
             words = ", ".join(_describe_share(share, population) for population, share in shares)
-            yield f"{point.literals:>{width},}  {words}"
+            yield f"{point.literals:>{width},}  {words}{_describe_missed(point.missed)}"
+
+
+def _describe_missed(missed: float | None) -> str:
+    """Say how far an explanation is from the best one of its size."""
+    if missed is None:
+        return ""
+    return (
+        f", within {100 * missed:.2g} points of optimal on the samples"
+        if missed
+        else ", optimal on the samples"
+    )
 
 
 def _list_groups(extraction: Extraction) -> Iterator[str]:

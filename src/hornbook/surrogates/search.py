@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property, partial
@@ -14,12 +14,21 @@ import pandas as pd
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition, Threshold, read_numbers, write_value
 from hornbook.errors import HornbookError
-from hornbook.explanations import CardLine, ConditionRule, DecisionTree, Explanation, RuleSet, ScoreCard
+from hornbook.explanations import (
+    CardLine,
+    ConditionRule,
+    DecisionTree,
+    Explanation,
+    RuleSet,
+    ScoreCard,
+    Split,
+)
 from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.logic import Bools
 from hornbook.models import RowSampler
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+from hornbook.surrogates.certify import FULL_WORK, MOST_CERTIFIED, QUICK_WORK, Optimum, find_best_trees
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rules import LiteralRules, fit_rules
@@ -51,10 +60,15 @@ CLEAR_LEAD = 2.0
 
 @dataclass(frozen=True)
 class Candidate:
-    """An explanation, and which of the fresh samples that candidates are compared by it decides rightly."""
+    """An explanation, and which of the fresh samples that candidates are compared by it decides rightly.
+
+    `missed` is the share of the samples it was fitted to by which any tree or rules with as many literals
+    may decide more of them rightly; None if that was not found out.
+    """
 
     explanation: Explanation
     right: Bools = field(compare=False, repr=False)  # (samples,)
+    missed: float | None = field(default=None, compare=False)
 
     @cached_property
     def fidelity(self) -> Share:
@@ -70,6 +84,18 @@ class Candidate:
     def form(self) -> str:
         """Whether it is a tree, a card or rules."""
         return self.explanation.form
+
+    def certify(self, optima: Sequence[Optimum], samples: pd.DataFrame, labels: Ints) -> Candidate:
+        """The candidate with what it misses, on the samples that it was fitted to.
+
+        Rules of three literals for several classes may be better than any tree of three questions.
+        """
+        classes = len(self.explanation.classes)
+        for optimum in optima:
+            if optimum.questions == self.literals and (classes == 2 or self.literals < 3):
+                right = float((self.explanation.decide(samples) == labels).sum())
+                return replace(self, missed=max(0.0, optimum.bound - right) / len(samples))
+        return self
 
 
 @dataclass(frozen=True)
@@ -108,6 +134,7 @@ def search_explanations(
     code_book: CodeBook = EMPTY_BOOK,
     columns_read: Collection[str] | None = None,
     left_out: Collection[str] = (),
+    certify: bool = False,
     watch: Callable[[Candidate], None] | None = None,
 ) -> SearchResult:
     """Explain a model by a tree, a card or rules in the columns of its table.
@@ -137,6 +164,8 @@ def search_explanations(
     columns_read
         The columns that the model reads, as far as it is known: there are conditions on these alone. If it
         is not, columns whose exchange between samples never changes an answer get no conditions.
+    certify
+        Whether the best tree of three questions is sought to the end, however long that takes.
     watch
         Is called with every candidate.
 
@@ -171,12 +200,24 @@ def search_explanations(
     grid = Grid.of(observed, code_book=code_book)
     rows = grid.encode(samples).rank_categories(weights)
     judged = rows.grid.encode(fresh)
-    builds = {}
-    for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
+    builds: dict[Candidate, Build] = {}
+
+    def add(decided: Ints, build: Build) -> None:
         candidate = Candidate(build(keep_condition).with_code_book(code_book), decided == truth)
-        builds[candidate] = build
+        builds.setdefault(candidate, build)
         if watch is not None:
             watch(candidate)
+
+    for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
+        add(decided, build)
+    optima = find_optima(builds, rows, weights, samples, FULL_WORK if certify else QUICK_WORK)
+    for root in (each.tree for each in optima if form in ("auto", "tree")):
+        if isinstance(root, Split):
+            add(
+                decide_rows(root, judged.where_true, len(judged)),
+                partial(name_tree, root, rows.grid, classes),
+            )
+    builds = {candidate.certify(optima, samples, labels): build for candidate, build in builds.items()}
     ordered = sorted(builds, key=lambda one: (one.literals, -one.fidelity.hits))
     chosen = choose_candidate(ordered, max_literals)
     everything = pd.concat([observed, samples, fresh], ignore_index=True)
@@ -184,6 +225,19 @@ def search_explanations(
     ordered[ordered.index(chosen)] = rounded
     answers = len(samples) + len(fresh) + exchanges.answers
     return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
+
+
+def find_optima(
+    known: Iterable[Candidate], rows: CodedRows, weights: Floats, samples: pd.DataFrame, work: float
+) -> list[Optimum]:
+    """Find the best small trees on the samples, given the candidates that are known."""
+    small = [one for one in known if one.form != "card" and one.literals <= MOST_CERTIFIED]
+    decided = (one.explanation.decide(samples) for one in small)
+    right = max((weights[np.arange(len(samples)), own].sum() for own in decided), default=0.0)
+    limit = max((one.literals for one in known), default=0)
+    return [
+        each for each in find_best_trees(*rows.merge_equal(weights), right, work) if each.questions <= limit
+    ]
 
 
 def choose_candidate(
