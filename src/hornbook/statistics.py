@@ -225,6 +225,38 @@ class StratifiedShare:
         )
 
 
+def exceeds(share: Share, tolerance: float, strict: bool = False) -> bool:
+    """Whether a share is above a tolerance: clearly, or perhaps if it is `strict`.
+
+    It is clearly above if its whole interval is, and perhaps if a part of it is. So few samples that none of
+    them could show that the share is within the tolerance are refused, unless it is clearly above. A
+    tolerance of 0 is about the samples themselves.
+
+    Examples
+    --------
+    >>> [exceeds(Share.of(hits, 400), 0.02) for hits in (0, 12, 20)]
+    [False, False, True]
+    >>> exceeds(Share.of(12, 400), 0.02, strict=True)
+    True
+    >>> exceeds(Share.of(0, 90), 0.02)
+    Traceback (most recent call last):
+    hornbook.errors.HornbookError: 90 rows are too few to say that a share is at most 2 %: give at least 183
+
+    """
+    if not tolerance:
+        return share.hits > 0
+    if share.size and share.low > tolerance:
+        return True
+    if not share.size or Share.of(0, share.independent).high > tolerance:
+        counted = "" if share.independent == share.size else f", which count as {share.independent:,},"
+        needed = math.ceil(math.log((1 - share.confidence) / 2) / math.log1p(-tolerance))
+        raise HornbookError(
+            f"{share.size:,} rows{counted} are too few to say that a share is at most {100 * tolerance:g} %: "
+            f"give at least {needed:,}"
+        )
+    return strict and share.high > tolerance
+
+
 def measure_enrichment(inside: Share, everywhere: Share) -> float:
     """The probability of so many hits or more in a part of the samples, if hits fell on all samples alike.
 

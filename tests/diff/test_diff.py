@@ -1,6 +1,7 @@
 """What changed between two models: laws on small models whose disagreement is known."""
 
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from hornbook.diff.switches import ClassSwitches
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.models import RowSampler, Subject, match_classes
-from hornbook.statistics import Share, StratifiedShare, measure_enrichment
+from hornbook.statistics import Share, StratifiedShare, exceeds, measure_enrichment
 
 
 class Function:
@@ -89,15 +90,16 @@ def test_diff_finds_a_planted_slice_as_one_rule(planted):
     assert [model.columns for model in planted.models] == [("dose",), tuple(COLUMNS)]
 
 
-def test_diff_counts_what_the_models_say_of_the_unseen_rows(planted):
+def test_diff_counts_what_the_models_say_of_all_rows(planted):
     from hornbook.tables import split_rows
 
     table = draw_table(600)
-    held_out = table.iloc[split_rows(table, 0)[1]]
-    differs = OLD.predict(held_out) != PLANTED.predict(held_out)
-    assert planted.unseen_rows == Share.where(differs)
-    assert {row.row for row in planted.rows} <= {*held_out.index[differs]}
-    assert planted.switches["old not ill, new ill"] == planted.unseen_rows
+    differs = OLD.predict(table) != PLANTED.predict(table)
+    assert planted.share == Share.where(differs)
+    held_out = split_rows(table, 0)[1]
+    assert {row.row for row in planted.rows} <= {*table.index[held_out][differs[held_out]]}
+    assert planted.switches["old not ill, new ill"] == planted.share
+    assert planted.recall.size == differs[held_out].sum()
 
 
 def test_diff_names_changes_that_end_the_disagreement_of_a_row(planted):
@@ -119,7 +121,7 @@ def test_diff_of_identical_models_finds_nothing_and_says_how_sure_that_is():
     model.fit(table, (table.dose > 0.1) & (table.age > 40))
     found = diff(model, model, table, n_samples=2000)
     assert str(found.explanation) == "always: the same"
-    assert found.unseen_rows == Share.of(0, 60) and found.switches == {} and found.rows == ()
+    assert found.share == Share.of(0, 300) and found.switches == {} and found.rows == ()
     assert found.samples.estimate == found.samples.low == 0 and 0 < found.samples.high < 0.01
     assert not any(group.is_discovery for group in found.groups)
     assert "0.00 % (95 % interval 0.00 %" in str(found)
@@ -142,6 +144,40 @@ def test_diff_takes_models_that_do_not_name_their_columns():
     ]
     found = diff(*models, table, n_samples=500, proof=True, proof_seconds=2)
     assert "age ≥ 71" in str(found.explanation) and found.regions
+
+
+def test_lines_that_are_wrong_more_often_than_not_say_how_often_there_is_disagreement():
+    """Errors at random, more often in the north: no line tells rows with one from rows without."""
+    table, rng = draw_table(1500), np.random.default_rng(3)
+    truth = pd.Series(OLD.predict(table))
+    wrong = rng.random(1500) < np.where(table.site == "north", 0.3, 0.02)
+    truth[wrong] = 1 - truth[wrong]
+    found = diff(OLD, truth, table, "ill")
+    assert found.explanation.rules
+    for line, own in zip(found.explanation.lines(), found.lines, strict=True):
+        said = found.say(line.outcome, own)
+        assert own.is_right == (own.unseen.estimate >= 0.5) == (said == line.outcome)
+        if not own.is_right:
+            inside, elsewhere = map(int, re.findall(r"(\d+) %", said))
+            assert 15 <= inside <= 45 and elsewhere < inside / 2
+            assert f": the model errs on {inside} % of these, {elsewhere} % elsewhere" in str(found)
+    assert not found.lines[0].is_right
+
+
+@draw_examples(0.5)
+@given(st.integers(0, 400), st.integers(1, 400), st.floats(0.001, 0.9))
+def test_tolerance_is_decided_by_the_interval(hits, size, tolerance):
+    share = Share.of(min(hits, size), size)
+    if share.low > tolerance:
+        assert exceeds(share, tolerance) and exceeds(share, tolerance, strict=True)
+    elif Share.of(0, size).high > tolerance:  # no answers at all could pass
+        with pytest.raises(HornbookError, match="too few") as refused:
+            exceeds(share, tolerance)
+        needed = int(str(refused.value).rpartition(" ")[2].replace(",", ""))
+        assert Share.of(0, needed).high <= tolerance * (1 + 1e-9) < Share.of(0, needed - 1).high * (1 + 1e-6)
+    else:
+        assert not exceeds(share, tolerance)
+        assert exceeds(share, tolerance, strict=True) == (share.high > tolerance)
 
 
 @pytest.mark.parametrize("form", ["tree", "card", "auto"])
@@ -253,7 +289,7 @@ def test_diff_with_the_truth_finds_the_group_in_which_a_model_errs():
     assert found.samples is None and found.sides == ("model", "truth")
     assert best.is_discovery and best.share.estimate == 1
     assert "site = north" in best.condition and "age ≥ 6" in best.condition
-    assert found.unseen_rows.size == 400
+    assert found.share.size == 800
 
 
 def test_groups_have_few_false_discoveries_where_errors_fall_on_all_rows_alike():
@@ -304,12 +340,12 @@ def test_rows_that_repeat_make_no_discoveries_more_certain():
     plain = diff(OLD, truth, table, "ill")
     tenfold = np.repeat(np.arange(400), 10)
     found = diff(OLD, truth[tenfold].to_numpy(), table.iloc[tenfold], "ill")
-    assert found.unseen_rows.size == 2000 and found.unseen_rows.independent == 200
-    assert found.unseen_rows.high - found.unseen_rows.low > 0.1
+    assert found.share.size == 4000 and found.share.independent == 400
+    assert found.share.high - found.share.low > 0.07
     assert not any(group.is_discovery for group in (*plain.groups, *found.groups))
     assert "3,600 of 4,000 rows repeat another one; equal rows were held out together" in found.notes
     patients = diff(OLD, truth, table, "ill", groups=np.arange(400) // 4)
-    assert patients.unseen_rows.independent == 50 and patients.unseen_rows.size == 200
+    assert patients.share.independent == 100 and patients.share.size == 400
 
 
 @given(st.integers(1, 8), st.data())

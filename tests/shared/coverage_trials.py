@@ -241,7 +241,7 @@ def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any
     found = explainer.diff(truth[order], **settings)
     others = draw_rows(fresh, _source(seed, FRESH_ROWS))
     chances = err(others)
-    yield Trial("diff: share of errors", _covers(found.unseen_rows, float(chances.mean())))
+    yield Trial("diff: share of errors", _covers(found.share, float(chances.mean())))
     discoveries = [group for group in found.groups if group.is_discovery]
     if discoveries:
         group = discoveries[_source(seed, CHOICE).integers(len(discoveries))]

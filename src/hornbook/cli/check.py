@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,6 +24,8 @@ from hornbook.cli.options import (
     ProofOption,
     SecondsOption,
     SeedOption,
+    StrictOption,
+    ToleranceOption,
     TrustOption,
     files,
     how_long,
@@ -38,11 +41,12 @@ if TYPE_CHECKING:
     from hornbook.models import Predictor
     from hornbook.queries import Guarantee
     from hornbook.runs import TargetTable
+    from hornbook.schema import Forms
     from hornbook.tables import Table
 
 
 PROOF_NOTE = (
-    "# a proof is about every row whose numbers are between the lowest and the highest of their columns, "
+    "a proof is about every row whose numbers are between the lowest and the highest of their columns, "
     "whole where those are, and missing where the table has missing values and the model takes them"
 )
 
@@ -57,6 +61,8 @@ def check(
     samples: Annotated[int, how_long(min=1, help="Sampled rows for each claim.")] = 10_000,
     seconds: SecondsOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
+    tolerance: ToleranceOption = None,
+    strict: StrictOption = False,
     proof: ProofOption = False,
     seed: SeedOption = 0,
     as_json: JsonOption = False,
@@ -82,6 +88,10 @@ def check(
 
     if proof:
         refuse_endpoint_proof(model)
+        if tolerance is not None:
+            raise HornbookError(
+                "--tolerance is about the share of samples, and a proof about all rows: give one"
+            )
     if target is not None and encoding is not None:
         raise HornbookError("--encoding is about a judge of whole rows; leave out --encoding or --target")
     if target is None and bands is not None:
@@ -90,7 +100,7 @@ def check(
     loaded = load_model(model, trust_pickle)
     if bands is not None:
         loaded = as_predictor(loaded, bands=read_bands(bands))
-    options = CheckOptions(samples, proof, seconds, seed, as_json)
+    options = CheckOptions(samples, proof, seconds, seed, tolerance, strict, as_json)
     if target is None:
         judge = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
         broken = _check_judge(rules, judge, read_table_file(data, csv, remark=print_remark), options)
@@ -102,13 +112,50 @@ def check(
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """How many samples a check draws, whether it proves, for how long in all, its seed, and its output."""
+    """How many samples a check draws, whether and for how long it proves, what it tolerates, its output."""
 
     samples: int
     proof: bool
     seconds: float | None
     seed: int
+    tolerance: float | None
+    strict: bool
     as_json: bool
+
+    def report(
+        self,
+        checks: Sequence[ClaimCheck | RuleCheck],
+        lines: Sequence[str],
+        notes: Sequence[str],
+        key: str,
+        forms: Forms | None = None,
+    ) -> bool:
+        """Print checks, or the verdict in five lines if a share is tolerated; whether it is exceeded."""
+        from hornbook.queries import Estimated
+        from hornbook.statistics import exceeds
+
+        if self.tolerance is None:
+            broken = [check.broken for check in checks]
+        else:
+            broken = [
+                isinstance(check.guarantee, Estimated)
+                and exceeds(check.guarantee.disagreement, self.tolerance, self.strict)
+                for check in checks
+            ]
+        if self.as_json:
+            emit_json({key: checks, "notes": notes, "holds": not any(broken)}, forms)
+            return any(broken)
+        if self.tolerance is not None:
+            verdict, share = "FAIL" if any(broken) else "PASS", f"{100 * self.tolerance:g} % of samples"
+            emit(f"{verdict}: {sum(broken)} of {len(checks)} are broken in more than {share}")
+            worst = sorted(range(len(checks)), key=lambda number: not broken[number])[:MAX_LOGGED_CLAIMS]
+            lines, notes = [lines[number].partition("\n")[0] for number in worst], notes[-1:]
+        emit("\n".join([*lines, *(f"# {note}" for note in notes)]))
+        return any(broken)
+
+
+MAX_LOGGED_CLAIMS = 3
+"""Claims that a pipeline's log gets."""
 
 
 def _check_columns(
@@ -130,13 +177,8 @@ def _check_columns(
     results = check_claims(
         rules, subject, samples=options.samples, proof=options.proof, total_seconds=options.seconds
     )
-    if options.as_json:
-        emit_json({"claims": results, "notes": notes})
-    else:
-        lines = [_claim_line(result, subject.words) for result in results]
-        notes = [f"# {note}" for note in notes]
-        emit("\n".join([*lines, *([PROOF_NOTE] if options.proof else []), *notes]))
-    return any(result.broken for result in results)
+    lines = [_claim_line(result, subject.words) for result in results]
+    return options.report(results, lines, [*([PROOF_NOTE] if options.proof else []), *notes], "claims")
 
 
 def _claim_line(result: ClaimCheck, words: CodeBook) -> str:
@@ -208,14 +250,12 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, options: Check
         prover=teacher.prover() if options.proof else None,
         seconds=options.seconds,
     )
-    if options.as_json:
-        emit_json({"rules": verdicts}, vocabulary_forms(vocabulary))
-    else:
-        for verdict in verdicts:
-            emit(_line(verdict, vocabulary))
-        emit(f"# sampled cases: {teacher.distribution.describe()}, changed so that they violate the rule")
-        emit(f"# unknown values: {teacher.describe()}")
-    return any(verdict.broken for verdict in verdicts)
+    notes = [
+        f"sampled cases: {teacher.distribution.describe()}, changed so that they violate the rule",
+        f"unknown values: {teacher.describe()}",
+    ]
+    lines = [_line(verdict, vocabulary) for verdict in verdicts]
+    return options.report(verdicts, lines, notes, "rules", vocabulary_forms(vocabulary))
 
 
 def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:

@@ -23,6 +23,7 @@ from hornbook.cli.options import (
     JsonOption,
     ModelSecondsOption,
     SeedOption,
+    StrictOption,
     TargetOption,
     ToleranceOption,
     TrustOption,
@@ -58,6 +59,7 @@ def diff(
     seconds: Annotated[float, how_long(min=0.1, help="Seconds for all proofs.")] = 60.0,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     tolerance: ToleranceOption = None,
+    strict: StrictOption = False,
     proof: Annotated[bool, how_sure("--proof", help="Prove where both say the same for every row.")] = False,
     seed: SeedOption = 0,
     output: Annotated[
@@ -89,6 +91,7 @@ def diff(
     from hornbook.models import limit_model_seconds
     from hornbook.runs import NewRun, describe_code_book, load_target_table
     from hornbook.schema import write_object
+    from hornbook.statistics import exceeds
 
     context.with_resource(limit_model_seconds(model_seconds))
     for source in (old, new, other, model) if proof else ():
@@ -136,11 +139,13 @@ def diff(
 
         kept.begin()
         save_diff(output, result)
-    above = tolerance is not None and result.share.estimate > tolerance
+    above = tolerance is not None and exceeds(result.share, tolerance, strict)
     if as_json:
         emit_json({**write_object(result), "above_tolerance": above, "folder": output and str(output)})
+    elif tolerance is None:
+        emit("\n".join([str(result), *_summarise(result, output)]))
     else:
-        emit("\n".join([str(result), *_summarise(result, tolerance, output)]))
+        emit("\n".join(_write_verdict(result, tolerance, above, output)))
     raise typer.Exit(int(above))
 
 
@@ -256,17 +261,32 @@ def _name_target(data: str, target: str | None) -> str | None:
     return target if target is not None or data in DATASETS else UNNAMED_TARGET
 
 
-def _summarise(result: ModelDiff, tolerance: float | None, folder: Path | None) -> list[str]:
+def _summarise(result: ModelDiff, folder: Path | None) -> list[str]:
     """What else there is to say, as comments."""
-    lines = []
-    if tolerance is not None:
-        above = "above" if result.share.estimate > tolerance else "within"
-        lines.append(
-            f"{100 * result.share.estimate:.2f} % of {result.population} is {above} the tolerance of "
-            f"{100 * tolerance:g} %"
-        )
-    lines.append(f"{result.answers:,} answers; samples: {result.distribution}")
-    lines.append(f"missing values: {result.missing_values}")
-    if folder is not None:
-        lines.append(f"saved in {folder}; open {folder / 'report.html'} in a browser")
+    lines = [
+        f"{result.answers:,} answers; samples: {result.distribution}",
+        f"missing values: {result.missing_values}",
+        *([] if folder is None else [f"saved in {folder}; open {folder / 'report.html'} in a browser"]),
+    ]
     return [f"# {line}" for line in lines]
+
+
+MAX_LOGGED_LINES = 2
+"""Lines of rules that a pipeline's log gets."""
+
+
+def _write_verdict(result: ModelDiff, tolerance: float, above: bool, folder: Path | None) -> list[str]:
+    """What a pipeline's log needs, in at most five lines."""
+    verdict = "FAIL" if above else "PASS"
+    lines = [
+        f"{verdict}: {line}" if not number else line for number, line in enumerate(result.describe()[:2])
+    ]
+    lines[0] += f"; the tolerance is {100 * tolerance:g} %"
+    pairs = zip(result.explanation.lines(), result.lines, strict=True)
+    named = [
+        f"{line.text}: {result.say(line.outcome, own)}   # {own.rows:,} rows"
+        for line, own in pairs
+        if own is not None and line.outcome != result.explanation.classes[0]
+    ]
+    where = "see it all without --tolerance" if folder is None else f"open {folder / 'report.html'}"
+    return [*lines, *named[:MAX_LOGGED_LINES], where]

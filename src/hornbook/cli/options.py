@@ -69,6 +69,7 @@ ToleranceOption = Annotated[
     float | None,
     how_sure("--tolerance", min=0, max=1, help="Exit with 1 if the share is clearly above this."),
 ]
+StrictOption = Annotated[bool, how_sure("--strict", help="Exit with 1 too if it may be above the tolerance.")]
 SeedOption = Annotated[int, how_sure(min=0, help="Random seed.")]
 
 FolderOption = Annotated[Path | None, into("--output", "-o", help="The run folder to write.")]

@@ -133,13 +133,13 @@ class DiffSearch:
             for rows in (used, held_out)
         )
         words = read_code_book(subject.words, used_rows.frame)
-        switches = ClassSwitches.of(samples.join([used_rows]), pair.classes, pair.sides)
+        switches = ClassSwitches.of(PairSamples.concat((samples, used_rows)), pair.classes, pair.sides)
         chosen = self._search(samples, fresh, switches, used_rows, words)
         figures = measure_samples(pair, chosen, switches, n_samples, seed)
         regions, notes = [], []
         if prover is not None:
             rng = generator(seed, Purpose.PROOF_STARTS)
-            rows = used_rows.join([unseen])
+            rows = PairSamples.concat((used_rows, unseen))
             regions = prove_agreement(pair, prover, rows, subject.words, proof_seconds, rng)
             notes = [Domain.of(frame).describe()]
         notes += subject.describe_units()
@@ -194,7 +194,7 @@ class DiffSearch:
             )
             for part in (unseen_rows, choosing, fitting)
         )
-        used = samples.join([fresh])
+        used = PairSamples.concat((samples, fresh))
         words = read_code_book(subject.words, used.frame)
         switches = ClassSwitches.of(used, classes, compared.sides)
         chosen = self._search(samples, fresh, switches, used, words)
@@ -245,15 +245,17 @@ class DiffSearch:
         """The result with its figures: by the rows that chose, and by those that did not."""
         used, unseen = rows
         numbers = switches.number(unseen.old, unseen.new)
+        every = PairSamples.concat(rows)
+        all_numbers = switches.number(every.old, every.new)
         finder = AgreementFinder(compared, words)
         return ModelDiff(
             sides=compared.sides,
             target=self.subject.target,
             classes=compared.classes,
-            unseen_rows=unseen.measure(unseen.differs),
+            share=every.measure(every.differs),
             samples=None,
             switches={
-                name: unseen.measure(numbers == number)
+                name: every.measure(all_numbers == number)
                 for number, name in enumerate(switches.outcomes)
                 if number
             },

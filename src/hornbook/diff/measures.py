@@ -15,6 +15,7 @@ parameters. Journal of the American Statistical Association 100, 2005.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,7 +26,14 @@ from scipy.stats import false_discovery_control
 
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Condition, meet_conditions
-from hornbook.diff.result import FALSE_DISCOVERY_RATE, DiffGroup, DiffLine, DiffRow, ModelSide
+from hornbook.diff.result import (
+    FALSE_DISCOVERY_RATE,
+    TELLING_ROWS,
+    DiffGroup,
+    DiffLine,
+    DiffRow,
+    ModelSide,
+)
 from hornbook.diff.samples import Compared, ModelPair, PairSamples, add_answers
 from hornbook.diff.switches import ClassSwitches
 from hornbook.explanations import Explanation, RuleSet
@@ -82,6 +90,12 @@ class SampleFigures:
     support: tuple[Share, ...]
     precision: tuple[Share, ...]
     answers: int
+
+    def contrast(self, place: int) -> tuple[float, float]:
+        """The share of samples with disagreement where a line applies, and where it does not."""
+        size, inside = self.share.sizes[place].estimate, self.share.shares[place].estimate
+        rest = self.share.estimate - (size * inside if size else 0.0)
+        return inside, rest / (1 - size) if size < 1 else math.nan
 
 
 def measure_samples(
@@ -149,9 +163,14 @@ def measure_diff_lines(
             yield None
             continue
         applies = on_unseen == place
+        inside, elsewhere = (Share.where(unseen.differs[part]).estimate for part in (applies, ~applies))
+        if figures is not None and applies.sum() < TELLING_ROWS:
+            inside, elsewhere = figures.contrast(place)
         yield DiffLine(
             int((on_used == place).sum() + applies.sum()),
             unseen.measure(numbers == explanation.classes.index(line.outcome), applies),
+            inside,
+            elsewhere,
             None if figures is None else figures.support[place],
             None if figures is None else figures.precision[place],
         )

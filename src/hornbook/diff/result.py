@@ -14,6 +14,9 @@ from hornbook.statistics import Share, StratifiedShare
 DIFF_FORMAT = 2
 """The version of the JSON form."""
 
+TELLING_ROWS = 20
+"""Unseen rows that tell more about a line than samples do."""
+
 FALSE_DISCOVERY_RATE = 0.05
 """The share of groups that are said to differ more, and do not, is at most this on average."""
 
@@ -28,6 +31,9 @@ class DiffLine:
         How many rows of the table it applies to, unseen ones included.
     unseen
         Of the unseen rows that it applies to, the share that switches as it says.
+    differs, elsewhere
+        The share with any disagreement where it applies, and where it does not: of unseen rows, or of samples
+        where it applies to few of them.
     support
         The share of samples that it applies to; None where no samples can be drawn.
     precision
@@ -37,8 +43,17 @@ class DiffLine:
 
     rows: int
     unseen: Share
+    differs: float
+    elsewhere: float
     support: Share | None = None
     precision: Share | None = None
+
+    @property
+    def is_right(self) -> bool:
+        """Whether it is right more often than not: on unseen rows, or samples if these rows are few."""
+        few = self.unseen.size < TELLING_ROWS and self.precision is not None and self.precision.size
+        share = self.precision if few else self.unseen
+        return share is None or not share.estimate < 0.5  # nothing is known without any
 
 
 @also_writes("is_discovery")
@@ -154,7 +169,12 @@ class AgreementRegion:
 
 
 @also_writes(
-    text=lambda diff: [line.text for line in diff.explanation.lines()], format=lambda diff: DIFF_FORMAT
+    text=lambda diff: [line.text for line in diff.explanation.lines()],
+    says=lambda diff: [
+        None if own is None else diff.say(line.outcome, own)
+        for line, own in zip(diff.explanation.lines(), diff.lines, strict=True)
+    ],
+    format=lambda diff: DIFF_FORMAT,
 )
 @dataclass(frozen=True)
 class ModelDiff:
@@ -166,12 +186,12 @@ class ModelDiff:
         What the two are called: `old` and `new`, or `model` and `truth`.
     classes
         The classes, in words.
-    unseen_rows
-        The share of unseen rows with disagreement; nothing was chosen by them.
+    share
+        The share of all rows of the table with disagreement.
     samples
         The share of all samples with disagreement; None against the truth, of which only rows tell.
     switches
-        For each switch from one class to another, in words, the share of unseen rows.
+        For each switch from one class to another, in words, the share of rows.
     explanation
         Where the disagreement is: its classes are `the same` and the switches.
     lines
@@ -200,7 +220,7 @@ class ModelDiff:
     sides: tuple[str, str]
     target: str
     classes: tuple[str, ...]
-    unseen_rows: Share
+    share: Share
     samples: StratifiedShare | None
     switches: Mapping[str, Share]
     explanation: Explanation
@@ -217,32 +237,19 @@ class ModelDiff:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def share(self) -> Share | StratifiedShare:
-        """The headline: the share of unseen rows with disagreement, or of samples where there are none."""
-        return self.samples if self.samples is not None and not self.unseen_rows.size else self.unseen_rows
-
-    @property
-    def population(self) -> str:
-        """The name of the cases of which the headline is a share."""
-        return "samples" if self.share is self.samples else "unseen rows"
-
-    def describe_size(self) -> str:
-        """How many cases the headline is about, and how many they count as."""
-        if isinstance(self.share, StratifiedShare):
-            return f"{self.share.size:,} {self.population}"
-        return self.share.describe_size(self.population)
-
-    @property
     def verb(self) -> str:
         """The verb for a disagreement."""
         return "the model errs" if self.sides[1] == "truth" else "they disagree"
 
+    def say(self, outcome: str, line: DiffLine) -> str:
+        """What a line says: its outcome, or where that is mostly wrong how often there is disagreement."""
+        if line.is_right:
+            return outcome
+        return f"{self.verb} on {100 * line.differs:.0f} % of these, {100 * line.elsewhere:.0f} % elsewhere"
+
     def describe(self) -> list[str]:
         """The figures in words, a line each."""
-        lines = []
-        if self.unseen_rows.size:
-            rows = self.unseen_rows.describe_size("unseen rows")
-            lines.append(f"{self.verb} on {self.unseen_rows} of {rows}")
+        lines = [f"{self.verb} on {self.share} of {self.share.describe_size('rows')}"]
         if self.samples is not None:
             lines.append(f"{self.verb} on {self.samples} of samples, {self.samples.size:,} asked about")
         if self.recall.size:
@@ -257,8 +264,11 @@ class ModelDiff:
 
     def _write(self) -> Iterator[str]:
         for line, statistics in zip(self.explanation.lines(), self.lines, strict=True):
-            text = "  " * line.depth + line.text + (f": {line.outcome}" if line.outcome else "")
-            yield text if statistics is None else f"{text}   # {describe_line(statistics)}"
+            text = "  " * line.depth + line.text
+            if statistics is None:
+                yield text
+            else:
+                yield f"{text}: {self.say(line.outcome, statistics)}   # {describe_line(statistics)}"
         yield from (f"# {line}" for line in self.describe())
         discoveries = [group for group in self.groups if group.is_discovery]
         if self.groups:

@@ -236,14 +236,16 @@ class PairSamples:
         first = np.sort(np.unique(self.units, return_index=True)[1])
         return PairSamples(self.frame.iloc[first], self.old[first], self.new[first], self.weights[first])
 
-    def join(self, others: Sequence[PairSamples]) -> PairSamples:
-        """These samples and others, as independent ones."""
-        every = [self, *others]
-        return PairSamples(
-            pd.concat([each.frame for each in every], ignore_index=True),
-            np.concatenate([each.old for each in every]),
-            np.concatenate([each.new for each in every]),
-            np.concatenate([each.weights for each in every]),
+    @classmethod
+    def concat(cls, parts: Sequence[PairSamples]) -> PairSamples:
+        """All samples together, each in its unit if all have units."""
+        units = [each.units for each in parts if each.units is not None]
+        return cls(
+            pd.concat([each.frame for each in parts], ignore_index=True),
+            np.concatenate([each.old for each in parts]),
+            np.concatenate([each.new for each in parts]),
+            np.concatenate([each.weights for each in parts]),
+            np.concatenate(units) if len(units) == len(parts) else None,
         )
 
 
@@ -295,4 +297,4 @@ class GuidedSampler:
             count = size * (number + 1) // GUIDED_ROUNDS - size * number // GUIDED_ROUNDS
             samples, sampler = sampler.draw(count, rng)
             rounds.append(samples)
-        return rounds[0].join(rounds[1:]), sampler
+        return PairSamples.concat(rounds), sampler

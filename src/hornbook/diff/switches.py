@@ -17,13 +17,14 @@ class is).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from hornbook.code_book import CodeBook
+from hornbook.conditions import merge_conditions
 from hornbook.diff.samples import PairSamples
 from hornbook.explanations import Explanation, RuleSet
 from hornbook.surrogates import CodedRows, Form, Grid, fit_explanations
@@ -175,7 +176,11 @@ def search_switches(
     if chosen is nothing:
         return nothing
     everything = pd.concat([rows, samples.frame, fresh.frame], ignore_index=True)
-    return SwitchCandidate(round_thresholds(builds[chosen], everything, code_book), chosen.quality)
+    explanation = round_thresholds(builds[chosen], everything, code_book)
+    if isinstance(explanation, RuleSet):
+        rules = [replace(rule, body=merge_conditions(rule.body)) for rule in explanation.rules]
+        explanation = replace(explanation, rules=tuple(rules))
+    return SwitchCandidate(explanation, chosen.quality)
 
 
 def fit_switches(

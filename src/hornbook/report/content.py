@@ -224,10 +224,7 @@ def summarise_diff(diff: ModelDiff) -> str:
     """The headline in a sentence."""
     share = diff.share
     verb = diff.verb[0].upper() + diff.verb[1:]
-    return (
-        f"{verb} on {format_percent(share.estimate)} of {diff.population} (95 % interval "
-        f"{format_interval(share)})."
-    )
+    return f"{verb} on {format_percent(share.estimate)} of the rows (95 % interval {format_interval(share)})."
 
 
 def describe_diff_making(diff: ModelDiff) -> Details:

@@ -364,7 +364,7 @@ def list_run_files(folder: Path) -> list[str]:
 
 def save_diff(folder: Path, diff: ModelDiff) -> None:
     """Save a comparison: its result and its page; the metrics come last and mark it as complete."""
-    share = {"population": diff.population, "interval": [diff.share.low, diff.share.high]}
+    share = {"rows": diff.share.size, "interval": [diff.share.low, diff.share.high]}
     metrics = {"disagreement": diff.share.estimate, **share, "stop_reason": "all samples were asked about"}
     files = {
         DIFF_FILE: diff.to_json(),
