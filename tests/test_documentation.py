@@ -59,6 +59,10 @@ def test_every_block_of_a_page_runs(page, tmp_path, monkeypatch):
         where = f"{page.name}, line {block.line}"
         if block.language == "console":
             run_commands(block, where)
+        elif block.language == "sh":  # its lines one after the other, each of which has to succeed
+            for line in block.text.splitlines():
+                if line.startswith("hornbook"):
+                    assert run(f"{line}{SHOWS_CODE}").endswith("\n0\n"), f"{where}: {line}"
         elif block.language == "python":
             run_python(block, session, where)
 

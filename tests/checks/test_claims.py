@@ -1,15 +1,20 @@
 """Claims as text: what is written reads back, and what is wrong is named with its line."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
+from conditions import EVERY_ROW, RANGES
+from conditions import conditions as spoken_conditions
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.checks import MonotoneClaim, RuleClaim, name_outcome, parse_claims
-from hornbook.conditions import Category, Condition, Missing, Threshold
+from hornbook.code_book import CodeBook, ColumnWords
+from hornbook.conditions import Between, Category, Condition, Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
+from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.schema import read_object, write_object
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
@@ -39,6 +44,7 @@ conditions = st.one_of(
     st.builds(Category, names, st.lists(names | numbers, min_size=1, max_size=4).map(tuple), st.booleans()),
     st.builds(Missing, names, st.booleans()),
 )
+ranges = st.sampled_from([Between("age", low, high) for low, high in RANGES])
 claims = st.one_of(
     st.builds(RuleClaim, st.lists(conditions, max_size=3).map(tuple), names),
     st.builds(MonotoneClaim, names, st.sampled_from(["lowers", "raises"]), names),
@@ -48,6 +54,29 @@ claims = st.one_of(
 @given(st.lists(claims, max_size=4))
 def test_written_claims_read_back_as_the_same_claims(several):
     assert list(parse_claims("\n".join(map(str, several)))) == several
+
+
+PATIENTS = EVERY_ROW.replace({"sex": {"x": "not known"}, "smokes": {"yes": "yes, daily"}})
+PLAIN, WHOLE = (
+    CodeBook({"age": ColumnWords(label="age at entry", whole=whole, unit=unit)})
+    for whole, unit in ((False, "in years"), (True, ""))
+)
+
+
+@given(st.lists(spoken_conditions | ranges, min_size=1, max_size=3), st.sampled_from([PLAIN, WHOLE]))
+def test_lines_of_explanations_read_as_they_are_printed(body, book):
+    """Columns and values with spaces, units, ranges and numbers that are whole."""
+    body = [
+        replace(each, values=tuple("not known" if value == "x" else value for value in each.values))
+        if isinstance(each, Category)
+        else each
+        for each in body
+    ]
+    printed = RuleSet(("not ill", "ill"), (ConditionRule(tuple(body), 1),), 0, book).lines()[0]
+    (claim,) = parse_claims(f"{printed.text}: {printed.outcome}   # 12 rows", book, PATIENTS.columns)
+    assert claim.outcome == "ill"
+    rows = PATIENTS if not book.words("age").whole else PATIENTS[PATIENTS.age != 55.5]
+    assert (meet_conditions(claim.body, rows) == meet_conditions(body, rows)).all()
 
 
 @given(conditions)
@@ -84,6 +113,7 @@ def test_parse_claims_reads_every_kind_of_line():
     true -> good
     more income never lowers good
     more "the age" never raises not good
+    "age > 40" & "sex = f" -> good
     """
     read = parse_claims(text)
     assert read[:3] == (
@@ -98,6 +128,7 @@ def test_parse_claims_reads_every_kind_of_line():
         RuleClaim((), "good"),
         MonotoneClaim("income", "lowers", "good"),
         MonotoneClaim("the age", "raises", "not good"),
+        RuleClaim((Threshold("age", 40), Category("sex", "f")), "good"),
     )
 
 
@@ -109,9 +140,10 @@ def test_parse_claims_reads_every_kind_of_line():
         ("age > 40", "not 'the end of the line'"),
         ("age > 40 ->", "ends with a class"),
         ("-> a", "true -> class"),
-        ("age is odd -> a", "missing or is present"),
         ("s in A11 -> a", "stand in braces"),
-        ("s in {a b} -> a", "commas stand between them"),
+        ("s in {a = b} -> a", "commas stand between them"),
+        ("otherwise if age > 40: a", "depends on those above it"),
+        ("40 > age > 20 -> a", "a range is written as 40 < age <= 60"),
         ("more income never moves good", "never lowers good"),
         ('"age > 40 -> a', "a quote is not closed"),
         ("age > 40 b -> a", "after a condition comes & or ->"),

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from commands import is_one_line
 
 from hornbook.logic import Batch, Vocabulary
 from hornbook.queries import Binariser
@@ -125,6 +126,19 @@ def loans(tmp_path_factory):
         "more income never lowers good\nage > 50 -> good\n"
     )
     return path
+
+
+def test_check_tolerates_a_share_of_samples_and_prints_a_verdict_in_five_lines(checked):
+    """The tree breaks one claim of two on many samples, and no sample breaks the other."""
+    for tolerance, code, verdict in (
+        (0.02, 1, "FAIL: 1 of 2 are broken in more than 2 %"),
+        (1, 0, "PASS: 0 of 2"),
+    ):
+        done = checked("wrong.horn", "tree.onnx", "--target", "ill", "--tolerance", tolerance)
+        assert done.returncode == code and done.stdout.startswith(verdict) and done.stdout.count("\n") <= 5
+    done = checked("right.horn", "tree.onnx", "--target", "ill", "--tolerance", 0.001)
+    assert is_one_line(done) and "200 rows are too few" in done.stderr
+    assert is_one_line(checked("right.horn", "tree.onnx", "--target", "ill", "--tolerance", 0.1, "--proof"))
 
 
 @pytest.mark.parametrize("model", ["xgboost.json", "lightgbm.txt", "network.onnx"])

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from commands import is_one_line
 from sklearn.tree import DecisionTreeClassifier
 
 
@@ -31,7 +32,8 @@ def test_diff_saves_what_it_prints_and_exits_by_the_tolerance(hornbook, folder, 
     done = hornbook(
         "diff", *models, "--target", "dead", *OPTIONS, "--tolerance", 0.02, "-o", tmp_path / "run"
     )
-    assert done.returncode == 1 and "above the tolerance of 2 %" in done.stdout
+    assert done.returncode == 1 and done.stdout.startswith("FAIL: they disagree on 8.00 % ")
+    assert done.stdout.count("\n") <= 5 and "the tolerance is 2 %\n" in done.stdout
     assert "if age ≥ 8" in done.stdout and "old not dead, new dead" in done.stdout
     saved = json.loads((tmp_path / "run" / "diff.json").read_text())
     page = (tmp_path / "run" / "report.html").read_text()
@@ -42,6 +44,21 @@ def test_diff_saves_what_it_prints_and_exits_by_the_tolerance(hornbook, folder, 
     assert all(printed[part] == saved[part] for part in saved if part != "provenance")
     done = hornbook("diff", *models, "--target", "dead", *OPTIONS, "-o", tmp_path / "run")
     assert done.returncode == 2 and "--force" in done.stderr
+    for tolerance, strict, code in (
+        (0.1, False, 0),
+        (0.1, True, 1),
+        (0.2, True, 0),
+        (0.001, False, 1),
+        (0, False, 1),
+    ):
+        gate = ("--tolerance", tolerance, *(["--strict"] if strict else []))
+        assert hornbook("diff", *models, "--target", "dead", *OPTIONS, *gate).returncode == code
+    same = ("--old", folder / "old.pkl", "--new", folder / "old.pkl", *models[4:])
+    done = hornbook("diff", *same, "--target", "dead", *OPTIONS, "--tolerance", 0.001)
+    assert (
+        is_one_line(done)
+        and "too few to say that a share is at most 0.1 %: give at least 3,688" in done.stderr
+    )
 
 
 def test_diff_compares_the_model_of_a_run_with_another(hornbook, folder, tmp_path):

@@ -9,7 +9,7 @@ as it can be made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -121,7 +121,7 @@ def check(
     """
     if samples < 1:
         raise HornbookError(f"a claim is checked on at least one row; got samples={samples}")
-    listed = read_claims(claims, subject.words)
+    listed = read_claims(claims, subject.words, map(str, subject.frame.columns))
     checker = ClaimChecker(subject.teacher, subject.classes, samples, local_search)
     for claim in listed:
         checker.refuse_unknown(claim, subject.words)
@@ -135,7 +135,9 @@ def check(
     ]
 
 
-def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tuple[Claim, ...]:
+def read_claims(
+    claims: str | Path | Sequence[Claim], code_book: CodeBook, columns: Iterable[str]
+) -> tuple[Claim, ...]:
     """Claims of a text, of a file, or as they are; a text with an arrow or several words is no path."""
     if not isinstance(claims, str | Path):
         return tuple(claims)
@@ -143,11 +145,11 @@ def read_claims(claims: str | Path | Sequence[Claim], code_book: CodeBook) -> tu
     if isinstance(claims, Path) or (" " not in text and "\n" not in text and path.suffix):
         text = read_text(path)
         try:
-            read = parse_claims(text, code_book)
+            read = parse_claims(text, code_book, columns)
         except HornbookError as error:
             raise HornbookError(f"{path}, {error}") from None
     else:
-        read = parse_claims(text, code_book)
+        read = parse_claims(text, code_book, columns)
     if not read:
         raise HornbookError("there are no claims; write one a line, such as: income <= 90 & age > 40 -> good")
     return read

@@ -8,8 +8,10 @@ and a class that must not be lost, or gained, as the column rises:
     "petal width (cm)" > 1.75 -> virginica
     more income never lowers good
 
-Names and texts that are not plain words stand in double quotes, as JSON strings. Also read: `∧` and
-`,` for `&`, `→` for `->`, `≤`, `≥` and `≠`, `true` for the empty body, and `#` comments.
+Names and texts that are not plain words stand in double quotes, as JSON strings, unless they are columns
+of the table. Also read: `and`, `∧` and `,` for `&`, `→` for `->`, `≤`, `≥` and `≠`, `sex is f`, ranges as
+`43.5 < age ≤ 60` and `age 44–60`, `true` for the empty body, `#` comments, lines of an explanation,
+such as `if age > 40 and sex = f: good`, and of `rules.horn`, such as `"age > 40" & "sex = f" -> good`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -96,28 +98,54 @@ class MonotoneClaim:
 Claim: TypeAlias = RuleClaim | MonotoneClaim
 
 
-def parse_claims(text: str, code_book: CodeBook = EMPTY_BOOK) -> tuple[Claim, ...]:
+def parse_claims(
+    text: str, code_book: CodeBook = EMPTY_BOOK, columns: Iterable[str] = ()
+) -> tuple[Claim, ...]:
     """Read claims, one a line; columns and values may be named as a code book does.
+
+    Names of `columns` need no quotes.
 
     Examples
     --------
     >>> for claim in parse_claims("status in {A11, A12} -> not good  # the bank says so"):
     ...     print(claim)
     status in {A11, A12} -> not good
+    >>> print(*parse_claims("if petal width > 1.7 and sex is f: good", columns=["petal width"]))
+    "petal width" > 1.7 & sex = f -> good
     >>> parse_claims("income -> good")
     Traceback (most recent call last):
     hornbook.errors.HornbookError: line 1: after the column 'income' comes <=, >, =, in or is, not '->'
 
     """
     claims = []
+    names = {*columns, *(words.label for words in code_book.columns.values())}
     for number, line in enumerate(text.split("\n"), 1):
         try:
-            tokens = list(_tokens(line))
+            tokens = list(_tokens(_quote_names(line, names)))
             if tokens:
                 claims.append(_parse_line(_Reader(tokens, code_book)))
         except HornbookError as error:
             raise HornbookError(f"line {number}: {error}") from None
     return tuple(claims)
+
+
+def _quote_names(line: str, names: Collection[str]) -> str:
+    """A line whose known names stand in quotes where they have to, with an arrow before its class."""
+    parts = re.split(r'("(?:[^"\\]|\\.)*"|#.*)', line)  # at odd places quotes and comments
+    odd = sorted((name for name in names if name and not _PLAIN_WORD.match(name)), key=len, reverse=True)
+    pattern = "|".join(map(re.escape, odd))
+    for place in range(0, len(parts), 2):
+        if odd:
+            quoted = rf"(?<!\w)({pattern})(?!\w)"
+            parts[place] = re.sub(
+                quoted, lambda found: json.dumps(found[0], ensure_ascii=False), parts[place]
+            )
+    line = "".join(parts)
+    if re.match(r"\s*otherwise\b", line):
+        raise HornbookError(
+            "a line that begins with otherwise depends on those above it; write its conditions"
+        )
+    return re.sub(r"^\s*if\b(.*):\s", r"\1 -> ", line)
 
 
 def name_outcome(outcome: str, classes: tuple[str, ...]) -> tuple[int, bool]:
@@ -170,7 +198,7 @@ _TOKEN = re.compile(
 )
 _PLAIN_WORD = re.compile(rf"{_WORD}\Z")
 _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!="}
-_KEYWORDS = frozenset({"true", "more", "never", "not", "in", "is", "True", "False"})
+_KEYWORDS = frozenset({"and", "if", "otherwise", "true", "more", "never", "not", "in", "is", "True", "False"})
 
 
 class _ClaimToken(NamedTuple):
@@ -218,10 +246,10 @@ def _parse_line(reader: _Reader) -> Claim:
     elif reader.peek().kind == "arrow":
         raise HornbookError("a rule without conditions is written true -> class")
     else:
-        body.append(_parse_condition(reader))
-        while reader.peek().kind == "and":
+        body += _parse_conditions(reader)
+        while reader.peek().kind == "and" or reader.peek() == _ClaimToken("word", "and"):
             reader.take()
-            body.append(_parse_condition(reader))
+            body += _parse_conditions(reader)
     if reader.take().kind != "arrow":
         found = reader.peek(-1).text
         raise HornbookError(
@@ -241,6 +269,36 @@ def _parse_monotone(reader: _Reader) -> MonotoneClaim:
     return MonotoneClaim(column, "lowers" if change == "lowers" else "raises", _parse_outcome(reader))
 
 
+def _parse_conditions(reader: _Reader) -> list[Condition]:
+    """A condition, the two ends of a range, or what a variable of a theory says, which stands in quotes."""
+    low, column, after, further = (reader.peek(ahead) for ahead in range(4))
+    if low.kind == "quoted" and (column.kind in ("and", "arrow") or column == _ClaimToken("word", "and")):
+        return _parse_conditions(_Reader(list(_tokens(reader.take().text)), reader.code_book))
+    if column.kind == further.kind == "sign" and _read_number(low.text) is not None:
+        reader.take()
+        sign = {"<": ">", "<=": ">="}.get(_SIGNS.get(reader.take().text, column.text))
+        if sign is None or reader.peek(1).text not in ("<", "<=", "≤"):
+            raise HornbookError(f"a range is written as 40 < {after.text} <= 60")
+        name = reader.code_book.find_column(after.text)
+        return [_make_threshold(name, sign, float(low.text)), _parse_condition(reader)]
+    if found := _WHOLE_RANGE.match(" ".join(token.text for token in (column, after, further))):
+        name = reader.code_book.find_column(reader.take_name("a column"))
+        reader.place += 1 if found["dash"] else 3
+        ends = [float(found[end].replace("−", "-")) for end in ("low", "high")]
+        return [_make_threshold(name, ">=", ends[0]), _make_threshold(name, "<=", ends[1])]
+    return [_parse_condition(reader)]
+
+
+_WHOLE_RANGE = re.compile(r"(?P<low>[-−]?\d+)(?:(?P<dash>–)| to )(?P<high>[-−]?\d+)(?!\S)")
+"""Whole numbers from one to another, as explanations print them."""
+
+
+def _make_threshold(column: str, sign: str, cut: float) -> Threshold:
+    if sign in (">=", "<"):
+        cut = math.nextafter(cut, -math.inf)
+    return Threshold(column, cut, sign in (">", ">="))
+
+
 def _parse_condition(reader: _Reader) -> Condition:
     column = reader.code_book.find_column(reader.take_name("a column"))
     token = reader.take()
@@ -248,7 +306,7 @@ def _parse_condition(reader: _Reader) -> Condition:
         return _parse_comparison(column, _SIGNS.get(token.text, token.text), reader)
     if token == _ClaimToken("word", "is"):
         if (state := reader.take_keyword("missing", "present")) is None:
-            raise HornbookError(f"{column!r} is missing or is present; for a value write {column} = value")
+            return _parse_comparison(column, "=", reader)
         return Missing(column, state == "missing")
     inside = token == _ClaimToken("word", "in")
     if inside or (token == _ClaimToken("word", "not") and reader.take_keyword("in") is not None):
@@ -267,10 +325,7 @@ def _parse_comparison(column: str, sign: str, reader: _Reader) -> Condition:
         raise HornbookError(f"{column!r} is compared by {sign} with a number, not with {value!r}")
     for part in words.unit.split():
         reader.take_keyword(part)
-    cut = float(value)
-    if sign in (">=", "<"):
-        cut = math.nextafter(cut, -math.inf)
-    return Threshold(column, cut, sign in (">", ">="))
+    return _make_threshold(column, sign, float(value))
 
 
 def _parse_values(column: str, reader: _Reader) -> Iterator[Any]:
@@ -302,7 +357,12 @@ def _parse_value(reader: _Reader, words: ColumnWords) -> Any:
     if token.text in ("True", "False"):
         return token.text == "True"
     number = _read_number(token.text)
-    return token.text if number is None else number
+    if number is not None:
+        return number
+    words = [token.text]
+    while reader.peek().kind == "word" and reader.peek().text != "and":
+        words.append(reader.take().text)
+    return " ".join(words)
 
 
 def _parse_outcome(reader: _Reader) -> str:

@@ -187,6 +187,7 @@ def load_target_table(
     }
     if target not in table.frame:
         _refuse_mistyped(target, list(table.frame.columns), table.name)
+        remark(f"{table.name} has no column {target!r}, which only says what the model predicts")
     if positive is not None or above is not None:
         table = table.with_label(target, positive, above)
         target = str(table.label)
