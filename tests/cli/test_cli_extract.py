@@ -155,7 +155,7 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     )
     assert hornbook("why", run, "--row", 1, "--trust-pickle").returncode == 0
     differing = hornbook("diff", run, "--with", folder / "tree.onnx", "--trust-pickle", "--samples", 500)
-    assert "of 24 unseen rows (which count as 6)\n" in differing.stdout, differing.stderr
+    assert "of 120 rows (which count as 30)\n" in differing.stdout, differing.stderr
     done = hornbook("learn", *data, "--groups", "patient", "--max-queries", 1)
     assert "on 24 unseen rows (which count as 6) " in done.stdout, done.stderr
     done = hornbook("extract", *data, "--groups", "patients")
