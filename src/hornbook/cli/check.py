@@ -164,13 +164,12 @@ def _check_columns(
     """Check claims about the columns that a classifier reads; whether one is broken."""
     from hornbook.checks import check as check_claims
     from hornbook.models import Subject
+    from hornbook.runs import note_inputs
 
     subject = Subject.bind(
         model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=options.seed
     )
-    notes = [*subject.note_size(), *subject.note_columns()]
-    if table.labels is not None:
-        notes += subject.note_accuracy(table.labels)
+    notes = list(note_inputs(table, subject, {}))
     results = check_claims(
         rules, subject, samples=options.samples, proof=options.proof, total_seconds=options.seconds
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from hornbook.code_book import CodeBook, describe_unknown
+from hornbook.code_book import UNNAMED_TARGET, CodeBook, describe_unknown
 from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, UnknownLevels, read_given_rows
 from hornbook.models import Predictor, RemoteModel, Subject, as_predictor, is_url, name_model_source
@@ -187,7 +187,6 @@ def load_target_table(
     }
     if target not in table.frame:
         _refuse_mistyped(target, list(table.frame.columns), table.name)
-        remark(f"{table.name} has no column {target!r}, which only says what the model predicts")
     if positive is not None or above is not None:
         table = table.with_label(target, positive, above)
         target = str(table.label)
@@ -349,6 +348,8 @@ def note_inputs(
     if table.table.source_rows is not None:
         yield f"{table.table.name} {describe_sample(len(table.table), table.table.source_rows)}"
     if isinstance(subject, Subject):
+        if table.labels is None and table.target != UNNAMED_TARGET:
+            yield f"{table.table.name} has no column `{table.target}`: it only says what the model predicts"
         yield from subject.note_size()
         yield from subject.note_columns()
     is_judge = isinstance(subject, QuerySubject) and subject.teacher.label is None
