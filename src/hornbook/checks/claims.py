@@ -227,6 +227,13 @@ class _Reader:
         """The next token if it is one of some plain words, else None."""
         return self.take().text if self.peek().kind == "word" and self.peek().text in words else None
 
+    def take_words(self, first: _ClaimToken) -> str:
+        """A text of several words, of which the first is taken already."""
+        words = [first.text]
+        while self.peek().kind == "word" and self.peek().text != "and":
+            words.append(self.take().text)
+        return " ".join(words)
+
     def take_name(self, what: str) -> str:
         """The next token as a name."""
         token = self.take()
@@ -343,9 +350,7 @@ def _parse_value(reader: _Reader, words: ColumnWords) -> Any:
     """A value: a number, True or False, or a text; what is in quotes is a text. Times become days."""
     token = reader.take()
     if words.scale and token.kind in ("word", "quoted"):
-        text = token.text
-        while reader.peek().kind == "word":
-            text += f" {reader.take().text}"
+        text = reader.take_words(token)
         if (days := read_days(text, words.scale)) is None:
             example = write_days(18785.5, words.scale)
             raise HornbookError(f"{text!r} is no {words.scale}; write for example {example}")
@@ -359,10 +364,7 @@ def _parse_value(reader: _Reader, words: ColumnWords) -> Any:
     number = _read_number(token.text)
     if number is not None:
         return number
-    words = [token.text]
-    while reader.peek().kind == "word" and reader.peek().text != "and":
-        words.append(reader.take().text)
-    return " ".join(words)
+    return reader.take_words(token)
 
 
 def _parse_outcome(reader: _Reader) -> str:

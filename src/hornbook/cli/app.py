@@ -51,13 +51,18 @@ class HelpfulCommand(TyperCommand):
 
 
 def _list_options(params: list[Any], width: int) -> dict[str, list[str]]:
-    """For each group the lines of its parameters: names beside what they mean."""
-    own = defaultdict(list)
+    """For each group the lines of its parameters; one without help shares the line before it."""
+    own: dict[str, list[tuple[str, Any]]] = defaultdict(list)
     for each in params:
-        own[getattr(each, "rich_help_panel", None) or ARGUMENTS].append(each)
-    indent = 4 + max(len(_name(each)) for each in params if len(_name(each)) <= MAX_NAME)
+        group = own[getattr(each, "rich_help_panel", None) or ARGUMENTS]
+        if each.help or not group:
+            group.append((_name(each), each))
+        else:
+            group[-1] = f"{group[-1][0]}, {_name(each)}", group[-1][1]
+    names = [name for group in own.values() for name, _ in group]
+    indent = 4 + max(len(name) for name in names if len(name) <= MAX_NAME)
     return {
-        group: [line for each in own[group] for line in _write_parameter(each, indent, width)]
+        group: [line for name, each in own[group] for line in _write_parameter(name, each, indent, width)]
         for group in (ARGUMENTS, *GROUPS)
         if group in own
     }
@@ -87,9 +92,9 @@ VALUE_WORDS = {"int": "N", "float": "X", "Path": "FILE"}
 """What stands for the values of a type of Python."""
 
 
-def _write_parameter(param: Any, indent: int, width: int) -> Iterator[str]:
+def _write_parameter(name: str, param: Any, indent: int, width: int) -> Iterator[str]:
     """The lines of a parameter: its name, what it means, and its default."""
-    name, text = _name(param), param.help or ""
+    text = param.help or ""
     default = getattr(param.default, "value", param.default)
     if default not in (None, False, True):
         text += f" [{default:g}]" if isinstance(default, float) else f" [{default}]"

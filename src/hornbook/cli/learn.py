@@ -64,9 +64,7 @@ def learn(
     model: ModelOption = None,
     train: Annotated[bool, what("--train", help="Train a network on the variables instead.")] = False,
     judge: Annotated[bool, what("--judge", help="The model accepts or rejects whole rows.")] = False,
-    row_rules: Annotated[
-        bool, what("--row-rules", help="Of a judge: its target is a rule a row, as in the paper.")
-    ] = False,
+    row_rules: Annotated[bool, what("--row-rules", help="Of a judge: its target is a rule a row.")] = False,
     learner: Annotated[Learner | None, what(help="prime, lrn_star, horn1 or envelope.")] = None,
     margin: Annotated[float, what(min=0, help="Of an envelope: scores so close are possible.")] = 0.0,
     columns: ColumnsOption = None,
@@ -89,8 +87,8 @@ def learn(
     sample_size: Annotated[
         str | None, how_sure(metavar="N", help="Samples: angluin, paper, vapnik or a number.")
     ] = None,
-    epsilon: Annotated[float, how_sure(help="Tolerated disagreement.")] = 0.05,
-    delta: Annotated[float, how_sure(help="Probability that it is exceeded.")] = 0.05,
+    epsilon: Annotated[float, how_sure(help="Tolerated disagreement, and how often more.")] = 0.05,
+    delta: Annotated[float, how_sure()] = 0.05,
     seed: SeedOption = 0,
     output: FolderOption = None,
     force: ForceOption = False,

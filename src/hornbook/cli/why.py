@@ -46,8 +46,8 @@ def why(
     wished: Annotated[str | None, what(help="The class that changes should lead to.")] = None,
     prefer: Annotated[list[str] | None, what(help="Columns that reasons should speak of.")] = None,
     fixed: Annotated[list[str] | None, what(help="Columns that may not change: age,sex.")] = None,
-    up: Annotated[list[str] | None, what(help="Columns that may only go up.")] = None,
-    down: Annotated[list[str] | None, what(help="Columns that may only go down.")] = None,
+    up: Annotated[list[str] | None, what(help="Columns that may only go up, or only down.")] = None,
+    down: Annotated[list[str] | None, what()] = None,
     reasons: Annotated[
         int | None, how_long(min=1, help="Number of reasons: 1 of a row, 10 with --all.")
     ] = None,
