@@ -41,7 +41,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/demo.stamp: .venv/bin/python pyproject.toml $(LOCK)
-	$(BIN)/pip install --quiet --constraint $(LOCK) --editable ".[river,torch]"
+	$(BIN)/pip install --quiet --constraint $(LOCK) --editable ".[torch]"
 	touch $@
 
 .venv/docs.stamp: .venv/bin/python pyproject.toml $(LOCK)

@@ -8,7 +8,7 @@ Every method gets 100 equivalence queries, the trees as many labels as ours lear
 judged on the same fresh sample. Without --data the synthetic cohort is used. Of our rules the table
 has the mean precision on held-out samples, and counts those that the network entails, asked with all
 else unknown. For several networks the medians are given too, and on how many of them a method is ahead
-of our rules. `--brief` gives the medians alone, without LRN*, the full tree and river's; with `--n-jobs`
+of our rules. `--brief` gives medians alone, without LRN*, the full and the Hoeffding tree; with `--n-jobs`
 networks are read side by side, and seconds are those of a shared machine.
 """
 
@@ -139,7 +139,7 @@ def trees(task: Task, network: Timed, labels: int, brief: bool, seed: int) -> li
         grown["scikit-learn's tree, full"] = decision_tree(
             network, task.mixed, labels, np.random.default_rng(seed)
         )
-        grown["river's Hoeffding tree"] = hoeffding_tree(
+        grown["Hoeffding tree"] = hoeffding_tree(
             network,
             task.mixed,
             100_000,

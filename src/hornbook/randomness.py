@@ -61,7 +61,6 @@ class Purpose(Enum):
     LRN_STAR = "LRN*"
     TREE_TUNING = "tuning the tree"
     TREE = "tree"
-    ERRORS = "errors"
     RULE_JUDGEMENT = "judging rules"
 
     # what users ask for by the command line, and tests
@@ -104,7 +103,8 @@ def generator(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:
 
     Examples
     --------
-    >>> first, again, other = (generator(0, p).random() for p in (Purpose.TREE, Purpose.TREE, Purpose.ERRORS))
+    >>> tree, lrn_star = Purpose.TREE, Purpose.LRN_STAR
+    >>> first, again, other = (generator(0, p).random() for p in (tree, tree, lrn_star))
     >>> first == again, first == other
     (True, False)
 

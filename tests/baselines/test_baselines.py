@@ -1,6 +1,6 @@
 """Trees as judges and as rules, and the budgets they keep."""
 
-import sys
+import math
 import time
 from itertools import product
 
@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from river.tree import HoeffdingTreeClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.baselines import (
@@ -172,38 +171,86 @@ def test_decision_tree_nothing_can_be_learned_from_no_sample():
         hoeffding_tree(THEORY.satisfied_by, MIXED, 0, np.random.default_rng(0), budget=ROUNDS)
 
 
-# River's tree
+# The Hoeffding tree
 
 
-def river_answers(model, batch, unknown=0.5):
-    variables = one_variable_per_pair(PAIRED) if unknown else np.arange(len(PAIRED))
-    rows = tree_input(batch, variables, unknown).tolist()
-    return [model.predict_one(dict(enumerate(row))) for row in rows]
+class OneByOne:
+    """A leaf that keeps the interpretations that it learns, one at a time, and may become a split."""
+
+    def __init__(self, settings, tests, before=(0, 0)):
+        self.settings, self.tests, self.test = settings, tests, None
+        self.before, self.kept, self.waiting = before, [], 0
+
+    def learn(self, row, accepted):
+        if self.test is not None:
+            (self.high if self.tests[self.test](row) else self.low).learn(row, accepted)
+            return
+        self.kept.append((row, accepted))
+        self.waiting += 1
+        if self.waiting == self.settings.grace_period:
+            self.waiting = 0
+            if len({accepted for _, accepted in self.kept}) == 2:
+                self.think()
+
+    def think(self):
+        whole, gains = self.count(self.kept), {}
+        for name, test in self.tests.items():
+            parts = [[each for each in self.kept if test(each[0]) == side] for side in (False, True)]
+            if min(map(len, parts)) >= 0.01 * len(self.kept):
+                left = sum(len(part) / len(self.kept) * entropy(self.count(part)) for part in parts)
+                gains[name] = entropy(whole) - left
+        best = max(gains, key=gains.get, default=None)
+        if best is None or gains[best] <= 0:
+            return
+        second = max((gain for name, gain in gains.items() if name[1] != best[1]), default=0)
+        reached = sum(self.before) + len(self.kept)
+        bound = math.sqrt(math.log(1 / self.settings.delta) / (2 * reached))
+        if gains[best] - max(second, 0) > bound or bound < 0.05:
+            self.test = best
+            for side, name in ((False, "low"), (True, "high")):
+                part = self.count([each for each in self.kept if self.tests[best](each[0]) == side])
+                setattr(self, name, OneByOne(self.settings, self.tests, part))
+
+    @staticmethod
+    def count(kept):
+        return [sum(not accepted for _, accepted in kept), sum(accepted for _, accepted in kept)]
+
+    def accepts(self, row):
+        if self.test is not None:
+            return (self.high if self.tests[self.test](row) else self.low).accepts(row)
+        no, yes = (old + new for old, new in zip(self.before, self.count(self.kept), strict=True))
+        return yes >= no
+
+
+def entropy(counts):
+    shares = [count / sum(counts) for count in counts if count]
+    return -sum(share * math.log2(share) for share in shares)
+
+
+def make_tests(unknown):
+    """The tests that a tree has, by kind and variable: known to be true, and by ½ not known to be false."""
+    tests = {("true", v): lambda row, v=v: row[v] == 1 for v in range(4 if unknown else 8)}
+    if unknown:
+        tests |= {("not false", v): lambda row, v=v: row[v] != 0 for v in range(4)}
+    return tests
 
 
 @pytest.mark.parametrize("unknown", [0, 0.5])
-@pytest.mark.parametrize("seed", range(5))
-def test_our_copy_of_a_hoeffding_tree_predicts_what_river_predicts(seed, unknown):
+@pytest.mark.parametrize("seed", range(4))
+def test_hoeffding_tree_learns_in_blocks_what_it_learns_one_by_one(seed, unknown, monkeypatch):
+    monkeypatch.setattr(hoeffding, "LEARNED_BLOCK", 100)
     rng = np.random.default_rng(seed)
-    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=20, delta=0.3), unknown)
-    for size in (7, 200, 800):
+    settings = HoeffdingSettings(grace_period=(20, 7, 50, 30)[seed], delta=0.3)
+    growing, plain = hoeffding._Growing(PAIRED, settings, unknown), OneByOne(settings, make_tests(unknown))
+    rows = EVERYTHING.to_array()
+    for size in (7, 200, 700):
         batch = MIXED.draw(size, rng)
-        growing.learn(batch, THEORY.satisfied_by(batch) ^ (rng.random(size) < 0.1), NO_DEADLINE)
-        assert growing.member(EVERYTHING).tolist() == river_answers(growing.model, EVERYTHING, unknown)
-
-
-def test_learning_in_batches_is_learning_one_by_one():
-    batch = MIXED.draw(900, np.random.default_rng(1))
-    labels = THEORY.satisfied_by(batch)
-    growing = hoeffding._Growing(PAIRED, HoeffdingSettings(grace_period=30, delta=0.2), 0.5)
-    growing.learn(batch, labels, NO_DEADLINE)
-    plain = HoeffdingTreeClassifier(grace_period=30, delta=0.2, leaf_prediction="mc")
-    for row, label in zip(
-        tree_input(batch, one_variable_per_pair(PAIRED)).tolist(), labels.tolist(), strict=True
-    ):
-        plain.learn_one(dict(enumerate(row)), label)
-    assert plain.n_leaves > 3
-    assert growing.member(EVERYTHING).tolist() == river_answers(plain, EVERYTHING)
+        labels = THEORY.satisfied_by(batch) ^ (rng.random(size) < 0.1)
+        growing.learn(batch, labels, NO_DEADLINE)
+        for row, label in zip(batch.to_array(), labels.tolist(), strict=True):
+            plain.learn(row, label)
+        assert growing.member(EVERYTHING).tolist() == [plain.accepts(row) for row in rows]
+    assert plain.test is not None
 
 
 def test_hoeffding_tree_training_ends_when_a_sample_has_no_error():
@@ -277,9 +324,3 @@ def test_tune_hoeffding_tree_chooses_the_least_disagreement():
 def test_hoeffding_settings_bad_settings_are_refused(wrong, message):
     with pytest.raises(HornbookError, match=message):
         HoeffdingSettings(**wrong)
-
-
-def test_hoeffding_tree_without_river_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "river.tree", None)
-    with pytest.raises(HornbookError, match=r'pip install "hornbook\[river\]"'):
-        hoeffding_tree(THEORY.satisfied_by, MIXED, 10, np.random.default_rng(0), budget=ROUNDS)

@@ -1,4 +1,7 @@
-"""The paper's rival: an incremental decision tree, trained on sample after sample (river).
+"""The paper's rival: an incremental decision tree, trained on sample after sample.
+
+Inputs are 0 and 1, so that a leaf keeps exact counts, and a block of rows is counted at once. Where its
+sources leave a choice, the tree does as river's does: ties, smallest branches, first counts of a leaf.
 
 References
 ----------
@@ -11,30 +14,38 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbook.baselines.tree import (
     UNKNOWN_INPUT,
     Baseline,
     Node,
     TreeLeaf,
+    TreeSplit,
     ask_in_blocks,
     branch_rules,
     decide_by_tree,
     one_variable_per_pair,
-    split_at,
-    tree_input,
 )
 from hornbook.deadline import NO_DEADLINE, Deadline, Stopwatch
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Vocabulary
+from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.queries import Budget, Distribution, Membership
 from hornbook.statistics import Share
 
-CLOCK_INTERVAL = 256
-"""Number of interpretations learned before the clock is checked again."""
+LEARNED_BLOCK = 1 << 13
+"""Number of interpretations that are learned at a time, before the clock is checked again."""
+
+TIE = 0.05
+"""Below this bound the best two tests are taken for equally good, and one of them is used."""
+
+MIN_BRANCH = 0.01
+"""The least share of interpretations on either side of a test."""
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -169,57 +180,144 @@ def tune_hoeffding_tree(
     return Tuning(best, disagreements, clock.elapsed, 2 * size)
 
 
+class _Node:
+    """A node of a growing tree: a leaf that counts, or a test of one input.
+
+    Attributes
+    ----------
+    counts
+        How many rejected and accepted interpretations reached it; a new leaf begins with its parent's, (2,).
+    seen
+        Those that it has counted itself, (2,).
+    ones
+        Of these, those with 1, input by input, (2, inputs).
+    waiting
+        How many came since it last thought of splitting.
+    test, low, high
+        The input that is tested, and the nodes for 0 and 1; a leaf has none.
+
+    """
+
+    def __init__(self, counts: Floats, inputs: int) -> None:
+        self.counts, self.seen, self.ones = counts, np.zeros(2), np.zeros((2, inputs))
+        self.waiting = 0
+        self.test: int | None = None
+        self.low = self.high = self
+
+    def count(self, rows: Floats, accepted: Bools) -> None:
+        """Count interpretations, given as (rows, inputs)."""
+        sides = np.stack([~accepted, accepted]).astype(np.float32)
+        number = sides.sum(axis=1)
+        self.counts, self.seen = self.counts + number, self.seen + number
+        self.ones += sides @ rows
+        self.waiting += len(rows)
+
+    def split(self, test: int) -> None:
+        """Make two leaves of a leaf."""
+        ones = self.ones[:, test]
+        self.test, inputs = test, self.ones.shape[1]
+        self.low, self.high = _Node(self.seen - ones, inputs), _Node(ones.copy(), inputs)
+
+
 class _Growing:
-    """River's tree, fed with batches."""
+    """A Hoeffding tree that is fed with batches: leaves count blocks of rows, which come to them in order."""
 
     def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings, unknown: float) -> None:
         self.settings, self.unknown = settings, unknown
         self.variables = one_variable_per_pair(vocabulary) if unknown else np.arange(len(vocabulary))
-        self.columns = self.variables.tolist()
-        self.model = _river_tree(settings)
+        # by ½ an unknown value goes with true ones or with false ones: two tests of a variable
+        self.tests = 2 if unknown else 1
+        self.root = _Node(np.zeros(2), self.tests * len(self.variables))
 
     def learn(self, batch: Batch, accepted: Bools, deadline: Deadline) -> None:
-        """Learn the batch, one interpretation after another, until the deadline."""
-        for start in range(0, len(batch), CLOCK_INTERVAL):
-            rows = tree_input(batch[start : start + CLOCK_INTERVAL], self.variables, self.unknown).tolist()
-            for row, label in zip(rows, accepted[start : start + CLOCK_INTERVAL].tolist(), strict=True):
-                self.model.learn_one(dict(zip(self.columns, row, strict=True)), label)
+        """Learn the batch, one block after another, until the deadline."""
+        for start in range(0, len(batch), LEARNED_BLOCK):
+            rows = self._encode(batch[start : start + LEARNED_BLOCK])
+            self._learn_block(rows, accepted[start : start + LEARNED_BLOCK])
             if deadline.passed:
                 return
 
     def tree(self) -> Node:
         """The tree with the majority's answer at every leaf."""
-        return (
-            TreeLeaf(True)
-            if self.model._root is None
-            else _convert_tree(self.model._root, self.model.classes, self.unknown)
-        )
+        return self._convert(self.root)
 
     def member(self, batch: Batch) -> Bools:
         """The tree's own answers."""
         return decide_by_tree(self.tree(), batch)
 
+    def _encode(self, batch: Batch) -> Floats:
+        """For each variable whether it is true, and by ½ whether it is not false, (rows, inputs)."""
+        true = bits.unpack_rows(batch.true[self.variables], len(batch))
+        parts = (
+            [true] if self.tests == 1 else [true, ~bits.unpack_rows(batch.false[self.variables], len(batch))]
+        )
+        return np.ascontiguousarray(np.concatenate(parts).T, np.float32)
 
-def _river_tree(settings: HoeffdingSettings) -> Any:
-    try:
-        from river.tree import HoeffdingTreeClassifier
-    except ModuleNotFoundError as error:
-        raise HornbookError('Hoeffding trees need river: pip install "hornbook[river]"') from error
-    return HoeffdingTreeClassifier(
-        grace_period=settings.grace_period,
-        delta=settings.delta,
-        leaf_prediction="mc",
-        max_size=4096,  # in MiB: at river's 100 leaves would stop learning in the longer runs
-    )
+    def _learn_block(self, rows: Floats, accepted: Bools) -> None:
+        """Send rows down to the leaves; those that follow on a split go further."""
+        pending = [(self.root, np.arange(len(rows)))]
+        while pending:
+            node, here = pending.pop()
+            while node.test is None and len(here):
+                taken, here = np.split(here, [self.settings.grace_period - node.waiting])
+                node.count(rows[taken], accepted[taken])
+                if node.waiting == self.settings.grace_period:
+                    node.waiting = 0
+                    self._try_split(node)
+            if len(here) and node.test is not None:
+                ones = rows[here, node.test] == 1
+                pending += [(node.low, here[~ones]), (node.high, here[ones])]
+
+    def _try_split(self, leaf: _Node) -> None:
+        """Split a leaf if its best test is surely better than that of any other variable, or equally good."""
+        if not leaf.seen.all():
+            return
+        gains = information_gains(leaf.seen, leaf.ones)
+        of_variables = gains.reshape(self.tests, -1).max(axis=0)
+        second, best = (
+            np.partition(of_variables, -2)[-2:] if len(of_variables) > 1 else (0.0, of_variables[0])
+        )
+        bound = np.sqrt(np.log(1 / self.settings.delta) / (2 * leaf.counts.sum()))
+        if best > 0 and (best - max(second, 0) > bound or bound < TIE):
+            leaf.split(int(gains.argmax()))
+
+    def _convert(self, node: _Node) -> Node:
+        if node.test is None:
+            return TreeLeaf(bool(node.counts[1] >= node.counts[0]))
+        half, position = divmod(node.test, len(self.variables))
+        low, high = self._convert(node.low), self._convert(node.high)
+        return TreeSplit(int(self.variables[position]), low, high, unknown_goes_high=half == 1)
 
 
-def _convert_tree(node: Any, classes: set[bool], unknown: float) -> Node:
-    """Convert a node of river's tree."""
-    if hasattr(node, "threshold"):
-        low, high = (_convert_tree(child, classes, unknown) for child in node.children)
-        return split_at(node.threshold, node.feature, low, high, unknown)
-    yes, no = node.stats.get(True, 0.0), node.stats.get(False, 0.0)
-    return TreeLeaf(yes > no or False not in classes)  # as river decides a tie
+def information_gains(seen: Floats, ones: Floats) -> Floats:
+    """How much each test says about the answer, in bits; minus infinity if nearly all go to one side.
+
+    Parameters
+    ----------
+    seen
+        How many were rejected and accepted, (2,).
+    ones
+        Those of them with 1, test by test, (2, tests).
+
+    Examples
+    --------
+    >>> information_gains(np.array([50.0, 50.0]), np.array([[50.0, 25.0, 0.0], [0.0, 25.0, 0.0]]))
+    array([  1.,   0., -inf])
+
+    """
+    total, sides = seen.sum(), np.stack([ones, seen[:, None] - ones])  # (sides, classes, tests)
+    sizes = sides.sum(axis=1)
+    gains = _entropy(seen[:, None])[0] - (sizes / total * _entropy(sides.swapaxes(0, 1))).sum(axis=0)
+    few: Floats = np.where(sizes.min(axis=0) < MIN_BRANCH * total, -np.inf, gains)
+    return few
+
+
+def _entropy(counts: Floats) -> Floats:
+    """The entropy of counts of classes along the first axis, in bits."""
+    shares = counts / np.maximum(counts.sum(axis=0), 1)
+    logarithms = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+    entropy: Floats = -(shares * logarithms).sum(axis=0)
+    return entropy
 
 
 def _limit(budget: Budget, samples: int, labels: int, deadline: Deadline) -> str | None:

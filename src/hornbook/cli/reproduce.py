@@ -65,8 +65,7 @@ def reproduce(
     from hornbook import paper
     from hornbook.tables import load_dataset
 
-    for package in ("torch", "river"):
-        library(package, package)  # first: it takes minutes until they are needed
+    library("torch", "torch")
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
     document = paper.Document.read(write) if write else None
     context.with_resource(lock_folder(output))

@@ -15,7 +15,6 @@ import numpy as np
 
 import hornbook
 from hornbook.errors import HornbookError
-from hornbook.paper import published
 from hornbook.paper.repetition import Repetition, run_repetitions
 from hornbook.paper.report import scan_to_html, scan_to_markdown, to_html, to_markdown
 from hornbook.paper.scan import ScanPlan, run_scan
@@ -26,7 +25,7 @@ from hornbook.storage import read_json, write_file
 from hornbook.tables import Table
 
 CONFIG, SCAN = "config.json", "scan.json"
-PACKAGES = ("numpy", "torch", "river", "scikit-learn")
+PACKAGES = ("numpy", "torch", "scikit-learn")
 
 
 def reproduce(
@@ -75,14 +74,7 @@ def reproduce(
         for task in tasks
     }
     run_repetitions(runner, [each for several in repetitions.values() for each in several], cores)
-    times = {
-        name: {
-            stage: [runner.read_times(each.stages()[stage]) for each in several]
-            for stage in several[0].stages()
-        }
-        for name, several in repetitions.items()
-    }
-    metrics = summarise_repetitions(config, repetitions, times)
+    metrics = summarise_repetitions(config, repetitions, runner)
     if (run / SCAN).exists():
         metrics["scan"] = read_json(run / SCAN)
     write_json(run / "metrics.json", metrics)
@@ -187,12 +179,9 @@ RESULTS = {
 }
 """The file of each stage that enters the metrics."""
 
-Times = Mapping[str, Sequence[Mapping[str, float]]]
-"""For each stage the times of each repetition."""
-
 
 def summarise_repetitions(
-    config: Mapping[str, Any], repetitions: Mapping[str, Sequence[Repetition]], times: Mapping[str, Times]
+    config: Mapping[str, Any], repetitions: Mapping[str, Sequence[Repetition]], runner: StageRunner
 ) -> dict[str, Any]:
     """Summarise the repetitions of each protocol; only `seconds` differs between equal runs.
 
@@ -209,26 +198,12 @@ def summarise_repetitions(
         "labels": {name: several[0].task.protocol.label for name, several in repetitions.items()},
         "experiments": {name: _summarise_stages(several) for name, several in repetitions.items()},
         "choices": config["choices"],
-        "published": {
-            "accuracy": published.ACCURACY,
-            "disagreement": published.DISAGREEMENT,
-            "hours": published.HOURS,
-            "rules_of_t": published.RULES_OF_T,
-            "body_features": published.BODY_FEATURES,
-            "queries": published.QUERIES,
-        },
         "seconds": {
-            **{
-                name: {
-                    # the processes of a search are not counted, as no stage sees them
-                    stage: summarise([{**each, "cpu": None} if stage == "search" else each for each in spent])
-                    for stage, spent in several.items()
-                }
-                for name, several in times.items()
-            },
-            "total": sum(
-                each["seconds"] for several in times.values() for spent in several.values() for each in spent
-            ),
+            name: {
+                stage: summarise([runner.read_times(each.stages()[stage]) for each in several])
+                for stage in several[0].stages()
+            }
+            for name, several in repetitions.items()
         },
     }
 

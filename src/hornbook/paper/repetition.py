@@ -40,17 +40,11 @@ from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.storage import read_json, write_file
 
-ERROR_SAMPLES = 1 << 17
-"""Number of interpretations on which the two kinds of error are measured."""
-
 EXAMPLE_RULES = 3
 """Number of rules shown in words."""
 
 MAX_CONDITIONS_SHOWN = 10
 """Number of conditions of a rule shown in words."""
-
-NETS_SHOWN = 10
-"""Number of nets of a search listed in its result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +69,10 @@ class Repetition:
 
         search = {"selection": scale.settings()["selection"], "fresh": scale.fresh}
         lrn_star = {"queries": scale.queries, "sample": sample}
-        tree = {**asdict(scale.tree_budget(self.task)), "sample": sample}
-        evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent, "errors": ERROR_SAMPLES}
-        longer = {"queries": scale.longer * scale.queries, "sample": sample}
+        tree = {**asdict(scale.tree), "sample": sample}
+        evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent}
         readers = {
-            "lrn_star": stage("lrn_star", partial(self.read_by_lrn_star, 1), lrn_star, "search"),
-            "longer": stage("longer", partial(self.read_by_lrn_star, scale.longer), longer, "search"),
+            "lrn_star": stage("lrn_star", self.read_by_lrn_star, lrn_star, "search"),
             "ours": stage("ours", self.read_by_prime_bodies, asdict(scale.ours), "search"),
             "tree": stage("tree", self.read_by_tree, tree, "search"),
         }
@@ -97,7 +89,7 @@ class Repetition:
         """Select the network: draw a training set, search architectures, save the best network."""
         task, scale = self.task, self.scale
         rng = generator(self.seed, Purpose.TRAINING_SET)
-        training, apart = split_examples(task.examples(rng), rng)
+        training, _ = split_examples(task.examples(rng), rng)
         recipe = replace(task.recipe, sizes=(scale.fresh, scale.fresh))
         fresh = draw_training_set(task.theory, recipe, generator(self.seed, Purpose.FRESH_EXAMPLES))
         selection = replace(
@@ -116,33 +108,27 @@ class Repetition:
             "trainings": len(found.scores) * selection.folds,
             "diverged": int(found.scores.diverged.sum()),
             "collapsed": int(found.scores.collapsed.sum()),
-            # net, cross-validated accuracy, accuracy on fresh examples
-            "best": [
-                [str(finalist.net), finalist.first.mean, float(np.mean(finalist.fresh))]
-                for finalist in found.finalists[:NETS_SHOWN]
-            ],
-            "published": _score_published(training, fresh, selection),
+            "published": _score_published(training, selection),
             "chosen": {
                 "net": str(chosen.net),
                 "cross_validated": chosen.first.mean,
                 "again": chosen.mean,
                 "held_out": accuracy(found.network, fresh),
-                "apart": accuracy(found.network, apart),
             },
             "empty": float(found.network.log_odds(empty)[0]),
             "held_out_by_kind": {kind: share.estimate for kind, share in found.fresh.items()},
         }
         write_json(folder / "search.json", report)
 
-    def read_by_lrn_star(self, factor: int, folder: Path) -> None:
-        """Run LRN* with a multiple of 100 equivalence queries, each simulated on s samples."""
+    def read_by_lrn_star(self, folder: Path) -> None:
+        """Run LRN* with 100 equivalence queries, each simulated on s samples."""
         protocol = self.task.protocol
         found = published.run_lrn_star(
             self.network,
             self.task.mixed,
             self.sample,
             generator(self.seed, Purpose.LRN_STAR),
-            queries=factor * self.scale.queries,
+            queries=self.scale.queries,
             line_7=protocol.line_7,
             close=protocol.close,
         )
@@ -172,7 +158,7 @@ class Repetition:
 
     def read_by_tree(self, folder: Path) -> None:
         """Tune an incremental tree, then train it on samples until it errs on none of them."""
-        budget, unknown = self.scale.tree_budget(self.task), self.task.protocol.unknown_input
+        budget, unknown = self.scale.tree, self.task.protocol.unknown_input
         network, mixed = self.network, self.task.mixed
         rng = generator(self.seed, Purpose.TREE_TUNING)
         tuning = tune_hoeffding_tree(network, mixed, budget.tuning, rng, unknown=unknown)
@@ -208,15 +194,13 @@ class Repetition:
         network, task = self.network, self.task
         judges: dict[str, Membership] = {
             "t": task.theory.satisfied_by,
-            **{name: self._theory(name).satisfied_by for name in self.scale.readers},
-            "tree": self._tree(),
+            **{name: self._judge(name) for name in self.scale.readers},
             "nn": network,
         }
         size = self.scale.evaluation * self.sample
         found = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         asked = generator(self.seed, Purpose.COHERENCE)
         contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
-        errors = self._errors({name: judges[name] for name in self.scale.readers})
         report = {
             "size": size,
             "shares": {"mixed": _shares(found.shares)}
@@ -224,7 +208,6 @@ class Repetition:
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_disagreement_on(task.rows, judges))},
             "rules": {name: self._about_rules(name) for name in self.scale.readers},
-            "errors": errors,
             "rows_rejected": _share(Share.where(~network(task.rows))),
             "incoherent": {
                 "rejected": _share(contradictions.rejected),
@@ -256,22 +239,13 @@ class Repetition:
     def _rules(self, reading: str) -> HornTheory:
         return HornTheory.from_json((self.run / self.stage_path(reading) / "rules.json").read_text("utf-8"))
 
-    def _theory(self, reading: str) -> HornTheory:
-        return HornTheory.background(self.task.theory.vocabulary) | self._rules(reading)
-
-    def _tree(self) -> Membership:
-        tree = read_json(self.run / self.stage_path("tree") / "tree.json")
-        return partial(decide_by_tree, read_tree(tree, self.task.theory.vocabulary))
-
-    def _errors(self, judges: Mapping[str, Membership]) -> dict[str, Any]:
-        """Measure both errors: missing (only the network rejects) and wrong (only the network accepts)."""
-        batch = self.task.mixed.draw(ERROR_SAMPLES, generator(self.seed, Purpose.ERRORS))
-        right, found = self.network(batch), {}
-        for name, judge in judges.items():
-            said = judge(batch)
-            missed, wronged = Share.where(said & ~right), Share.where(~said & right)
-            found[name] = {"missing": _share(missed), "wrong": _share(wronged)}
-        return found
+    def _judge(self, reading: str) -> Membership:
+        """What was read from the network, as a judge: the tree itself, or rules with their background."""
+        vocabulary = self.task.theory.vocabulary
+        if reading == "tree":
+            tree = read_json(self.run / self.stage_path("tree") / "tree.json")
+            return partial(decide_by_tree, read_tree(tree, vocabulary))
+        return (HornTheory.background(vocabulary) | self._rules(reading)).satisfied_by
 
     def _about_rules(self, reading: str) -> dict[str, Any]:
         rules = self._rules(reading).rules
@@ -288,7 +262,7 @@ def run_repetitions(runner: StageRunner, repetitions: Sequence[Repetition], proc
     alone = any(len(each.scale.selection.nets) > NETS_PER_CHUNK["cpu"] for each in repetitions)
     runner.run_stages([each["search"] for each in stages], 1 if alone else processes)
     # what takes longest comes first, so that all cores end together
-    order = ("tree", "missing", "ours", "longer", "lrn_star")
+    order = ("tree", "missing", "ours", "lrn_star")
     runner.run_stages([each[name] for name in order for each in stages if name in each], processes)
     runner.run_stages([each["evaluation"] for each in stages], processes)
 
@@ -336,15 +310,11 @@ def describe_rule(rule: Rule, binariser: Binariser) -> str:
     return f"if {body}, then {binariser.describe(binariser.vocabulary_.name(rule.head))}"
 
 
-def _score_published(training: Examples, fresh: Examples, selection: ModelSelection) -> dict[str, Any]:
-    """Train and test the paper's four published nets."""
+def _score_published(training: Examples, selection: ModelSelection) -> dict[str, Any]:
+    """Cross-validate the paper's four published nets."""
     nets = [net for net, _ in published.NETS]
     validated = score_nets(nets, selection.validation(training, selection.seed))
-    tested = score_nets(nets, selection.test(training, fresh, selection.seed))
-    return {
-        str(net): {"cross_validated": validated[at].mean, "held_out": tested[at].mean}
-        for at, net in enumerate(nets)
-    }
+    return {str(net): {"cross_validated": validated[at].mean} for at, net in enumerate(nets)}
 
 
 def _disagreement_on(batch: Batch, judges: Mapping[str, Membership]) -> dict[str, Share]:

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
-from hornbook.paper.claims import PAPER_NAMES, describe_answer, describe_ours, judge_claims
-from hornbook.paper.tables import scan_sentence, scan_table, tables
+from hornbook.paper.claims import (
+    OURS,
+    PAPER_NAMES,
+    REJECTED,
+    describe_answer,
+    find_share,
+    judge_claims,
+    write_brief,
+)
+from hornbook.paper.tables import scan_sentence, scan_table, summary_tables, tables
 from hornbook.report import Chart, Dot, Series, render_page
 from hornbook.storage import read_text, write_file
 
@@ -19,11 +27,10 @@ MENU = {
     "Verdicts": "Verdicts",
     "Table 2": "Table 2",
     "What the open choices decide": "Scan",
-    "Two kinds of error": "Errors",
+    "Seed by seed": "Seeds",
     "Rules": "Rules",
-    "Table 1. The paper's nets, and those that were chosen": "Networks",
+    "Table 1, the networks": "Networks",
     "Missing values": "Missing values",
-    "Times": "Times",
     "What the paper leaves open": "Open choices",
 }
 """The tables in the menu of the page, by title, with their short names."""
@@ -45,33 +52,39 @@ def opening(metrics: Mapping[str, Any]) -> str:
         f"Data: {data['described']}; {data['variables']} variables with duals, "
         f"{data['rules_of_t']} rules in T. The paper says of a vector that it has “1 if v ∈ I, and 0 "
         "otherwise”, so that an unknown pair is (0, 0); and that inputs are in {0, 1, ?}, which ½ stands "
-        f"for. Both are shown. Scale {metrics['scale']}, repeated with the seeds {seeds[0]} to "
-        f"{seeds[-1]}. Figures are medians; in parentheses the 95 % interval of the median repetition where "
-        "there is one, in brackets the range over the repetitions."
+        f"for. Both are shown. Scale {metrics['scale']}, seeds {seeds[0]} to {seeds[-1]}, "
+        f"{metrics['sample']:,} samples a query."
     )
 
 
 LINE_WIDTH = 80
 """Width of the verdict on a terminal, in characters."""
 
+SHORT_TOPICS = ("t_nn", "h_nn", "t_h")
+"""The claims that a terminal shows of a run that does not meet the conditions of all."""
+
 
 def verdict_lines(metrics: Mapping[str, Any]) -> list[str]:
-    """The verdict for a terminal: a line a claim, our rules, and the real rows."""
-    names, labels = [name for name in PAPER_NAMES if name in metrics["experiments"]], metrics["labels"]
-    seeds = metrics["seeds"]
-    lines = [
-        f"{metrics['data']['name']}, scale {metrics['scale']}, seeds {seeds[0]} to {seeds[-1]}",
-        f"{'':18}{'published':10}" + "".join(f"{'unknown as ' + labels[name]:26}" for name in names),
+    """The verdict for a terminal: a line a claim, then our rules and the real rows; shares in per cent."""
+    claims, labels, seeds = judge_claims(metrics), metrics["labels"], metrics["seeds"]
+    names = [name for name in metrics["experiments"] if name in PAPER_NAMES] or list(labels)
+    topics = dict.fromkeys(claim.topic for claim in claims)
+    if not all(claim.is_met for claim in claims):
+        topics = dict.fromkeys(SHORT_TOPICS)
+    rows = [
+        (f"seeds {seeds[0]} to {seeds[-1]}", "published", *(f"unknown as {labels[name]}" for name in names))
     ]
-    claims = [
-        claim for claim in judge_claims(metrics) if claim.is_published and claim.topic != "entailed rules"
-    ]
-    for topic in dict.fromkeys(claim.topic for claim in claims):
+    for topic in topics:
         several = [claim for claim in claims if claim.topic == topic]
-        cells = "".join(f"{f'{claim.here}, {claim.verdict}':26}" for claim in several)
-        lines.append(f"{topic:18}{several[0].published:10}{cells}")
-    shown = lines if names else lines[:1]
-    return [*(line.rstrip() for line in shown), *wrap(describe_ours(metrics), LINE_WIDTH)]
+        cells = (f"{claim.brief} {claim.verdict}" for claim in several)
+        rows += [(topic, claim.published, *cells) for claim in several[:1]]
+    for name, path in (("our rules, h_nn", OURS), ("real rows rejected", REJECTED)):
+        shares = (find_share(metrics["experiments"][each], path) for each in names)
+        rows.append((name, "–", *(write_brief(runs, ".2%") for runs in shares)))
+    return [
+        f"{name:19}{known:10}{' '.join(f'{cell:25}' for cell in cells)}".rstrip()
+        for name, known, *cells in rows
+    ]
 
 
 def to_markdown(metrics: Mapping[str, Any]) -> str:
@@ -123,90 +136,72 @@ def scan_to_html(scan: Mapping[str, Any]) -> str:
     )
 
 
-ANSWER_START = "<!-- the answer of a run, written by `hornbook reproduce --write` -->\n"
-ANSWER_END = "<!-- the end of the answer -->\n"
-TABLES_START = "<!-- below: the tables of a run, written by `hornbook reproduce --write` -->\n"
+RUN_START = "<!-- the answer and the tables of a run, written by `hornbook reproduce --write` -->\n"
+RUN_END = "<!-- the end of the run -->\n"
 
 
 class Document(NamedTuple):
     """What is kept of a Markdown document into which a run is written."""
 
     above: str
-    prose: str
+    below: str
 
     @classmethod
     def read(cls, path: Path) -> Document:
-        """Read a document; refuse one without the three marks at which the parts of a run stand."""
+        """Read a document; refuse one without the two marks between which a run stands."""
         text = read_text(path)
-        for mark in (ANSWER_START, ANSWER_END, TABLES_START):
+        for mark in (RUN_START, RUN_END):
             if mark not in text:
                 raise HornbookError(f"{path} lacks the line {mark.strip()}")
-        above, _, rest = text.partition(ANSWER_START)
-        return cls(above, rest.partition(ANSWER_END)[2].partition(TABLES_START)[0])
+        return cls(text.partition(RUN_START)[0], text.partition(RUN_END)[2])
 
     def write(self, metrics: Mapping[str, Any], path: Path) -> None:
-        """Write it with the answer and Table 2 between the first two marks, all else below the last."""
-        claims, first, *others = tables(metrics)
-        answer = "\n".join(
-            ["", describe_answer(metrics) + "\n", first.to_markdown(), opening(metrics) + "\n\n"]
-        )
-        below = "\n".join(["", *(table.to_markdown() for table in (claims, *others))])
-        parts = (self.above, ANSWER_START, answer, ANSWER_END, self.prose, TABLES_START, below)
-        write_file(path, "".join(parts))
+        """Write it with the answer and the tables that give it; the rest is in the run folder."""
+        parts = ["", describe_answer(metrics), "", opening(metrics), ""]
+        parts += [table.to_markdown() for table in summary_tables(metrics)]
+        write_file(path, "".join([self.above, RUN_START, "\n".join([*parts, ""]), RUN_END, self.below]))
 
 
 def charts(metrics: Mapping[str, Any]) -> dict[str, list[Chart]]:
     """The charts, keyed by the title of the table they belong to."""
     labels, experiments = metrics["labels"], metrics["experiments"]
-    charts_by_title = {
-        "Table 2": [
-            Chart(
-                "Disagreement of our rules with the network, query by query: median and range",
-                "equivalence queries",
-                "h_nn",
-                tuple(
-                    Series(labels[name], _frontier_dots(results["ours"]["frontier"]["runs"]))
-                    for name, results in experiments.items()
-                ),
-                percent=True,
-            )
-        ]
-    }
+    frontier = Chart(
+        "Disagreement of our rules with the network, query by query: median and range",
+        "equivalence queries",
+        "h_nn",
+        tuple(
+            Series(labels[name], tuple(frontier_dots(results["ours"]["frontier"]["runs"])))
+            for name, results in experiments.items()
+        ),
+        percent=True,
+    )
     swept = {name: results["missing"] for name, results in experiments.items() if "missing" in results}
-    if swept:
-        charts_by_title["Missing values"] = [
-            Chart(
-                title,
-                "unknown values of rejected examples, %",
-                name,
-                tuple(
-                    Series(
-                        labels[protocol],
-                        tuple(
-                            Dot(
-                                100 * point["unknown"]["median"],
-                                *(point[figure][each] for each in ("median", "least", "most")),
-                            )
-                            for point in points
-                        ),
-                    )
-                    for protocol, points in swept.items()
-                ),
-                percent=True,
-            )
-            for figure, name, title in (
-                ("common", "accuracy", "Accuracy on the common test: median and range"),
-                ("t_h", "t_h", "Distance of LRN*'s rules from T: median and range"),
-            )
-        ]
-    return charts_by_title
+    trends = [
+        Chart(
+            title,
+            "unknown values of rejected examples, %",
+            heading,
+            tuple(Series(labels[name], tuple(sweep_dots(points, figure))) for name, points in swept.items()),
+            percent=True,
+        )
+        for figure, heading, title in (
+            ("common", "accuracy", "Accuracy on the common test: median and range"),
+            ("t_h", "t_h", "Distance of LRN*'s rules from T: median and range"),
+        )
+        if swept
+    ]
+    return {"Table 2": [frontier], "Missing values": trends}
 
 
-def _frontier_dots(frontiers: Sequence[Sequence[tuple[int, float]]]) -> tuple[Dot, ...]:
+def sweep_dots(points: Sequence[Mapping[str, Any]], figure: str) -> Iterator[Dot]:
+    """Median and range of a figure at each level of missing values."""
+    for point in points:
+        summary = point[figure]
+        yield Dot(100 * point["unknown"]["median"], summary["median"], summary["least"], summary["most"])
+
+
+def frontier_dots(frontiers: Sequence[Sequence[tuple[int, float]]]) -> Iterator[Dot]:
     """Median and range of h_nn after each query; one that ended earlier keeps its last value."""
-    longest = max(map(len, frontiers), default=0)
-    dots = []
-    for at in range(longest):
+    for at in range(max(map(len, frontiers), default=0)):
         shares = sorted(frontier[min(at, len(frontier) - 1)][1] for frontier in frontiers if frontier)
-        dots.append(Dot(at + 1, shares[len(shares) // 2], shares[0], shares[-1]))
-    return tuple(dots)
+        yield Dot(at + 1, shares[len(shares) // 2], shares[0], shares[-1])

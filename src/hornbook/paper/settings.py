@@ -14,8 +14,8 @@ from hornbook.paper.task import Task
 from hornbook.queries import Budget, Settings
 from hornbook.statistics import sample_size
 
-READERS = ("lrn_star", "ours", "longer", "tree")
-"""What extracts rules from a network: LRN*, our learner, LRN* with more queries, and the Hoeffding tree."""
+READERS = ("lrn_star", "ours", "tree")
+"""What extracts rules from a network: LRN*, our learner, and the Hoeffding tree."""
 
 PAPER_BUDGET = Budget(equivalence_queries=published.QUERIES)
 
@@ -57,8 +57,8 @@ class Scale:
         The architecture search; training and encoding are the protocol's.
     ours
         The settings of our extraction; its sample size applies to all equivalence queries.
-    tree, hard_tree
-        The Hoeffding tree's budget, and that under a protocol which is not the paper's.
+    tree
+        The Hoeffding tree's budget.
     sweep
         The sweep over missing values, with one seed per repetition; None for no sweep.
     readers
@@ -69,9 +69,6 @@ class Scale:
         The evaluation sample, in multiples of the sample size of a query.
     coherent
         The number of interpretations on which coherence is measured.
-    longer
-        The factor on the limit of equivalence queries for a second run of LRN*, which shows what
-        the limit costs.
 
     """
 
@@ -80,13 +77,11 @@ class Scale:
     selection: ModelSelection
     ours: Settings
     tree: TreeBudget
-    hard_tree: TreeBudget
     sweep: Sweep | None
     readers: tuple[str, ...] = READERS
     fresh: int = 1000
     evaluation: int = 2
     coherent: int = 10_000
-    longer: int = 3
 
     def __post_init__(self) -> None:
         if self.repetitions % 2 == 0:
@@ -104,10 +99,6 @@ class Scale:
         ours = self.ours
         return sample_size(ours.size, width, ours.epsilon, ours.delta, 1)
 
-    def tree_budget(self, task: Task) -> TreeBudget:
-        """The budget of the tree under the protocol of a task."""
-        return self.tree if task.protocol.is_published else self.hard_tree
-
     def settings(self) -> dict[str, Any]:
         """All settings as a JSON object."""
         described = asdict(self)
@@ -120,10 +111,8 @@ QUICK = Scale(
     repetitions=5,
     selection=ModelSelection((published.NETS[0][0],), finalists=1, seeds=1),
     ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=1, evaluation=1 << 14, coherence=0),
-    tree=TreeBudget(size=2_000, samples=2, tuning=200),
-    hard_tree=TreeBudget(size=2_000, samples=2, tuning=200),
+    tree=TreeBudget(size=100_000, samples=2, tuning=2_000),
     sweep=Sweep(queries=10, size=1 << 14),
-    readers=("lrn_star", "ours", "tree"),
 )
 """The paper's own network without a search, few labels for the tree, a sweep with few queries."""
 
@@ -132,8 +121,7 @@ PAPER = Scale(
     repetitions=5,
     selection=ModelSelection(),
     ours=Settings(PAPER_BUDGET, tries=2, coherence=0),
-    tree=TreeBudget(size=None, samples=3, tuning=2_000),
-    hard_tree=TreeBudget(size=50_000, samples=1, tuning=2_000),
+    tree=TreeBudget(size=None, samples=10, tuning=2_000),
     sweep=Sweep(queries=published.QUERIES),
 )
 """The paper's search, queries and samples."""
@@ -142,8 +130,8 @@ SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 
 
 ENCODINGS_IN_WORDS = {
-    "zero": "1 if a variable is in the interpretation, and 0 otherwise: an unknown pair is (0, 0). A "
-    "variable known to be false makes its dual true first, or it would be taken for an unknown one",
+    "zero": "1 if a variable is in the interpretation, else 0: an unknown pair is (0, 0), a false variable "
+    "makes its dual 1",
     "half": "1 true, 0 false, ½ unknown",
     "signed": "1 true, −1 false, 0 unknown",
     "two-channel": "two inputs a variable: is it true, is it false",
@@ -156,58 +144,53 @@ Choice: TypeAlias = tuple[str, str, str]
 
 def open_choices(task: Task, scale: Scale) -> list[Choice]:
     """The choices that the paper leaves open, with what is done under the protocol of a task."""
-    return [
-        choice for part in (_of_task, _of_networks, _of_queries, _of_trees) for choice in part(task, scale)
-    ]
+    parts = (_choices_of_task, _choices_of_networks, _choices_of_queries, _choices_of_trees)
+    return [choice for part in parts for choice in part(task, scale)]
 
 
-def _of_task(task: Task, scale: Scale) -> list[Choice]:
+def _choices_of_task(task: Task, scale: Scale) -> list[Choice]:
     """The choices about T and what is asked about it."""
     protocol = task.protocol
     hard = protocol.hard_share > 0
     return [
         (
-            "cut points: where quantitative features are divided",
-            "with a the mean of the known values, at the mean of those up to a and the mean of those above "
-            "it; the bins are closed on the right",
-            "the text says low, middle and high; the rule is in a passage of its source, commented out",
+            "cut points of quantitative features",
+            "the mean of the values up to the mean, and that of those above it; bins closed on the right",
+            "the rule is in a passage of the LaTeX that is commented out; the text says low, middle, high",
         ),
         (
-            "open_unknown: how much is unknown in a rejected example, beside the violated rule",
+            "open_unknown: unknown in a rejected example, beside the violated rule",
             f"{protocol.open_unknown:.3g} of the values that the rule leaves open",
             "as much as in a random example: a harder task"
             if hard
-            else "the paper violates rules that match a row of the data, whose missing values are ?; "
-            "with all of them unknown there would be one violation a row, fewer than the 200 needed",
+            else "as many as the row lacks would give one violation a row, fewer than the 200",
         ),
         (
-            "random_unknown: how much is unknown in a random example",
+            "random_unknown: unknown in a random example",
             f"{protocol.random_unknown:.3g} of the values",
             "1, 0 and ? are equally likely",
         ),
         (
             "hard_share: hard examples among the accepted",
             f"{protocol.hard_share:.3g}",
-            "real rows and near misses show whether a network has learned the rules or only what a row "
-            "looks like; our addition"
+            "real rows and near misses show whether a network knows the rules or only what a row looks like"
             if hard
             else "the paper draws the accepted examples at random",
         ),
         (
-            "asked_violations: violations among what is asked and evaluated",
-            f"{protocol.asked_violations:.3g}; the rest is drawn like the accepted examples",
-            "as in the balanced training set; among random interpretations alone T rejects none, so "
-            "that every hypothesis without rules would be right",
+            "asked_violations: violations in queries and evaluation",
+            f"{protocol.asked_violations:.3g}; the rest as the accepted examples",
+            "as in the training set; T rejects no random interpretation, so that no rules would be right",
         ),
     ]
 
 
-def _of_networks(task: Task, scale: Scale) -> list[Choice]:
+def _choices_of_networks(task: Task, scale: Scale) -> list[Choice]:
     """The choices about networks."""
     protocol, selection = task.protocol, scale.selection
     return [
         (
-            "encoding: how ? enters a network and a tree",
+            "encoding of an unknown value",
             ENCODINGS_IN_WORDS[protocol.encoding],
             "the paper defines the vector so"
             if protocol.encoding == "zero"
@@ -215,68 +198,59 @@ def _of_networks(task: Task, scale: Scale) -> list[Choice]:
         ),
         (
             "optimiser",
-            f"{protocol.optimiser}, at most {protocol.training.batch_size} examples a step, binary "
-            "cross-entropy, Glorot's initial weights",
-            "the paper's four best nets have rate 0.1, at which plain gradient descent works and Adam now "
-            "and then fails",
+            f"{protocol.optimiser}, {protocol.training.batch_size} examples a step, cross-entropy, Glorot's "
+            "initial weights",
+            "the paper's best nets have rate 0.1, at which gradient descent works and Adam sometimes fails",
         ),
         (
             "epochs, and how they were chosen",
-            f"{protocol.epochs}",
-            "after a look at 10 to 100 epochs on the HCC data, with ½ and three seeds: with a hundred, nets "
-            "of the published rate 0.1 overfit and the search prefers 0.01, with 20 it prefers 0.1; t_nn "
-            "and h_nn were seen as well, so that the choice is not blind to them",
+            f"{protocol.epochs}, after a look at 10 to 100 on these data with ½",
+            "with 100 the search prefers rate 0.01, with 20 the published 0.1; t_nn and h_nn were seen too",
         ),
         (
             "finalists, seeds: how the best net is chosen",
-            f"the {selection.finalists} best by {selection.folds}-fold cross-validation are scored again "
-            f"with {selection.seeds} further seeds, and the best of these scores wins"
+            f"the {selection.finalists} best of {selection.folds} folds are scored again with "
+            f"{selection.seeds} seeds"
             if len(selection.nets) > 1
-            else f"there is no choice: it is the paper's own net, {selection.nets[0]}",
+            else f"there is no choice but the paper's own net, {selection.nets[0]}",
             "the best of thousands of noisy scores is partly best by luck",
-        ),
-        (
-            "what networks are trained on",
-            task.recipe.describe(),
-            "see open_unknown and hard_share",
         ),
     ]
 
 
-def _of_queries(task: Task, scale: Scale) -> list[Choice]:
+def _choices_of_queries(task: Task, scale: Scale) -> list[Choice]:
     """The choices about queries and LRN*."""
     protocol, ours, sample = task.protocol, scale.ours, scale.sample(len(task.theory.vocabulary))
     return [
         (
             "epsilon, delta: the sample size",
-            f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {sample:,} interpretations a query",
+            f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {sample:,}",
             "the formula is the paper's, its ε and δ are not in it",
         ),
-        ("what interpretations are drawn", task.mixed.describe(), "see asked_violations"),
         (
-            "which counterexample LRN* gets",
+            "the counterexample that LRN* gets",
             "the first sample that the network rejects and the hypothesis accepts",
             "LRN* has no use for the other kind",
         ),
-        ("line_7: how Algorithm 1 tests a meet", LINE_7[protocol.line_7], "so it is printed in the paper"),
+        ("line_7 of Algorithm 1", LINE_7[protocol.line_7], "so it is printed"),
         (
-            "the heads of a body that is itself refused",
+            "the head of a refused body",
             "⊥ alone",
             "Algorithm 2 would return every variable, all of which follow from ⊥",
         ),
         (
-            "close: whether a counterexample is closed under the hypothesis first",
+            "close: whether a counterexample is closed under the hypothesis",
             "yes" if protocol.close else "no",
             "without it some targets are never learned"
             if protocol.close
-            else "so it is printed in the paper; rules that end in ⊥, as nearly all do here, add nothing",
+            else "so it is printed; rules that end in ⊥, as nearly all do here, add nothing",
         ),
     ]
 
 
-def _of_trees(task: Task, scale: Scale) -> list[Choice]:
+def _choices_of_trees(task: Task, scale: Scale) -> list[Choice]:
     """The choices about the tree, times and tables."""
-    protocol, tree = task.protocol, scale.tree_budget(task)
+    protocol, tree = task.protocol, scale.tree
     size = tree.size or scale.sample(len(task.theory.vocabulary))
     return [
         (
@@ -284,30 +258,27 @@ def _of_trees(task: Task, scale: Scale) -> list[Choice]:
             "both variables" if protocol.unknown_input == 0 else "one variable",
             "they differ where the value is unknown"
             if protocol.unknown_input == 0
-            else "the other says the same, and of two equally good tests a Hoeffding tree never chooses one",
+            else "of two equally good tests a Hoeffding tree never chooses one",
         ),
         (
             "the tree's parameters",
-            f"grace period and split confidence are the best of twelve on a validation sample of "
-            f"{tree.tuning:,}",
+            f"the best of twelve settings by {tree.tuning:,} labels",
             "the paper names none",
         ),
         (
             "when the tree stops",
-            f"it learns whole samples of {size:,} until it misclassifies none of one, or has "
-            f"seen {tree.samples}; it would also be stopped after {tree.seconds:g} s",
-            "the paper repeats until all of a sample are classified correctly, which may never be; no "
-            "limit is named",
+            f"when it misclassifies none of a sample of {size:,}, or has learned {tree.samples}, or after "
+            f"{tree.seconds:g} s",
+            "the paper repeats until none is misclassified, which may never be",
         ),
         (
             "what the times include",
-            "the tree's: tuning, drawing, the network's answers and learning; LRN*'s: drawing, the network's "
-            "answers and reasoning; neither the training of the network",
+            "drawing, the network's answers, and learning with its tuning; not the training of the network",
             "the paper does not say",
         ),
         (
             "real rows in the tables",
-            "each row once, with its true class",
+            "each once, with its class",
             "drawn again and again they would seem to be more than they are",
         ),
     ]
