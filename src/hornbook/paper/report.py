@@ -60,29 +60,27 @@ def opening(metrics: Mapping[str, Any]) -> str:
 LINE_WIDTH = 80
 """Width of the verdict on a terminal, in characters."""
 
-SHORT_TOPICS = ("t_nn", "h_nn", "t_h")
+MAIN_TOPICS = {"t_nn": "network–T (t_nn)", "h_nn": "LRN*–network (h_nn)", "t_h": "LRN*–T (t_h)"}
 """The claims that a terminal shows of a run that does not meet the conditions of all."""
 
 
 def verdict_lines(metrics: Mapping[str, Any]) -> list[str]:
     """The verdict for a terminal: a line a claim, then our rules and the real rows; shares in per cent."""
-    claims, labels, seeds = judge_claims(metrics), metrics["labels"], metrics["seeds"]
+    claims, labels = judge_claims(metrics), metrics["labels"]
     names = [name for name in metrics["experiments"] if name in PAPER_NAMES] or list(labels)
-    topics = dict.fromkeys(claim.topic for claim in claims)
+    topics = {claim.topic: MAIN_TOPICS.get(claim.topic, claim.topic) for claim in claims}
     if not all(claim.is_met for claim in claims):
-        topics = dict.fromkeys(SHORT_TOPICS)
-    rows = [
-        (f"seeds {seeds[0]} to {seeds[-1]}", "published", *(f"unknown as {labels[name]}" for name in names))
-    ]
-    for topic in topics:
+        topics = MAIN_TOPICS
+    rows = [(metrics["data"]["name"], "published", *(f"unknown {labels[name]}, in %" for name in names))]
+    for topic, name in topics.items():
         several = [claim for claim in claims if claim.topic == topic]
         cells = (f"{claim.brief} {claim.verdict}" for claim in several)
-        rows += [(topic, claim.published, *cells) for claim in several[:1]]
-    for name, path in (("our rules, h_nn", OURS), ("real rows rejected", REJECTED)):
+        rows += [(name, claim.published, *cells) for claim in several[:1]]
+    for name, path in (("ours–network", OURS), ("real rows rejected", REJECTED)):
         shares = (find_share(metrics["experiments"][each], path) for each in names)
         rows.append((name, "–", *(write_brief(runs, ".2%") for runs in shares)))
     return [
-        f"{name:19}{known:10}{' '.join(f'{cell:25}' for cell in cells)}".rstrip()
+        f"{name:20}{known:10}{' '.join(f'{cell:24}' for cell in cells)}".rstrip()
         for name, known, *cells in rows
     ]
 
