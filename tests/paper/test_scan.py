@@ -11,6 +11,7 @@ from tiny_reproduction import ONCE
 from hornbook.paper import PAPER_PROTOCOL, SCALES, scan_choices
 from hornbook.paper.claims import CLAIMS, describe_scan
 from hornbook.paper.scan import LEVELS, PUBLISHED, SCAN, ScanPlan, measure_distance, name_level
+from hornbook.paper.search import Fold, Setting
 from hornbook.paper.task import Protocol
 from hornbook.tables import read_table
 
@@ -70,10 +71,9 @@ def test_scan_interrupted_scan_does_no_work_twice(folder, scan):
 
 
 def test_scan_page_names_every_combination(folder, scan):
-    for file in ("scan.md", "scan.html"):
-        text = (folder / file).read_text("utf-8")
-        assert all(name in text for name in scan["combinations"])
-        assert f"“{scan['nearest']}” comes nearest" in text
+    text = (folder / "scan.html").read_text("utf-8")
+    assert all(name in text for name in scan["combinations"])
+    assert f"“{scan['nearest']}” comes nearest" in text
 
 
 def test_a_claim_that_is_worse_says_what_the_scan_found(scan):
@@ -89,8 +89,11 @@ def test_a_claim_that_is_worse_says_what_the_scan_found(scan):
 def test_scan_levels_vary_every_choice_of_a_protocol():
     varied = {name for level in LEVELS for name in level}
     assert varied == set(PAPER_PROTOCOL.settings()) - {"name", "sizes"}
+    fold = Fold(np.arange(1), np.arange(1, 2))
     for level in LEVELS:
-        assert Protocol("varied", **level) != Protocol("varied")
+        varied = Protocol("varied", **level)
+        assert varied != Protocol("varied")
+        assert Setting(np.zeros((2, 1)), np.ones(2, bool), (fold,), varied.training), "a search takes it"
 
 
 def test_measure_distance_counts_a_half_like_a_double():

@@ -21,7 +21,6 @@ TINY = Scale(
     tree=TreeBudget(size=100, samples=2, tuning=30, seconds=60),
     sweep=Sweep((0.0, 0.8), net=Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
-    coherent=100,
 )
 ONCE = replace(TINY, repetitions=1)
 

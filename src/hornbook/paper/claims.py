@@ -203,7 +203,7 @@ class _Judge:
         reason = f"{others} of {len(values)} repetitions are on the other side of it" if others else ""
         if verdict == WORSE:
             return verdict, "; ".join(filter(None, (reason, describe_scan(self.metrics.get("scan"), claim))))
-        rejected = self.results["evaluation"]["rows_rejected"]["estimate"]
+        rejected = float(np.median(find_share(self.results, REJECTED)))
         why = {
             "pace": "another machine, reasoner and tree",
         }.get(claim.topic, f"an easier task: the network rejects {percent(rejected)} of the real rows")

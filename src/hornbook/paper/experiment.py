@@ -16,7 +16,7 @@ import numpy as np
 import hornbook
 from hornbook.errors import HornbookError
 from hornbook.paper.repetition import Repetition, run_repetitions
-from hornbook.paper.report import scan_to_html, scan_to_markdown, to_html, to_markdown
+from hornbook.paper.report import scan_to_html, to_html, to_markdown
 from hornbook.paper.scan import ScanPlan, run_scan
 from hornbook.paper.settings import READERS, Scale, open_choices
 from hornbook.paper.stages import Stage, StageRunner, write_json
@@ -93,7 +93,7 @@ def scan_choices(
     synthetic: bool = False,
     processes: int | None = None,
 ) -> dict[str, Any]:
-    """Vary each choice that the paper leaves open; write `scan.json`, `scan.md` and `scan.html`.
+    """Vary each choice that the paper leaves open; write `scan.json` and `scan.html`.
 
     The parameters are those of `reproduce`, and the folder may be the same; `plan` is what is varied.
     """
@@ -103,7 +103,6 @@ def scan_choices(
     scan = run_scan(task, runner, seed, plan, processes or os.cpu_count() or 1)
     result = {"data": config["data"], **scan}
     write_json(run / SCAN, result)
-    write_file(run / "scan.md", scan_to_markdown(result))
     write_file(run / "scan.html", scan_to_html(result))
     return result
 
@@ -220,23 +219,21 @@ def _summarise_stages(repetitions: Sequence[Repetition]) -> dict[str, Any]:
 def summarise(results: Sequence[Any]) -> Any:
     """Summarise results of the same form: what stands in the same place of each becomes one summary.
 
-    A number becomes its median, range and values. A share becomes the median repetition's, with its
-    95 % interval and the range of all estimates. Texts, and lists of anything but objects, are listed.
+    A number becomes its median, range and values, and so does the estimate of a share. Texts, and lists of
+    anything but objects, are listed.
 
     Examples
     --------
     >>> summarise([{"rules": 3, "net": "8-4"}, {"rules": 1, "net": "4"}, {"rules": 2, "net": "8"}])
     {'rules': {'median': 2.0, 'least': 1, 'most': 3, 'runs': [3, 1, 2]}, 'net': {'runs': ['8-4', '4', '8']}}
-    >>> summarise([{"estimate": 0.5, "low": 0.4, "high": 0.6}])["least"]
+    >>> summarise([{"estimate": 0.5, "low": 0.4, "high": 0.6}])["median"]
     0.5
 
     """
     first = results[0]
     if isinstance(first, dict):
         if first.keys() == {"estimate", "low", "high"}:
-            ordered = sorted(results, key=lambda share: float(share["estimate"]))
-            estimates = {"least": ordered[0]["estimate"], "most": ordered[-1]["estimate"]}
-            return {**ordered[len(ordered) // 2], **estimates, "runs": list(results)}
+            return {**summarise([each["estimate"] for each in results]), "runs": list(results)}
         return {name: summarise([each[name] for each in results]) for name in first}
     if isinstance(first, int | float):
         return {

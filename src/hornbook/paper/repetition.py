@@ -27,24 +27,16 @@ from hornbook.paper.task import Task, draw_training_set, violating_body
 from hornbook.queries import (
     INTERRUPTED,
     MLP,
-    Binariser,
     Budget,
     Examples,
     Membership,
     extract,
-    measure_coherence,
     split_examples,
 )
 from hornbook.queries.mixture import measure_disagreement
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.storage import read_json, write_file
-
-EXAMPLE_RULES = 3
-"""Number of rules shown in words."""
-
-MAX_CONDITIONS_SHOWN = 10
-"""Number of conditions of a rule shown in words."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +62,7 @@ class Repetition:
         search = {"selection": scale.settings()["selection"], "fresh": scale.fresh}
         lrn_star = {"queries": scale.queries, "sample": sample}
         tree = {**asdict(scale.tree), "sample": sample}
-        evaluation = {"size": scale.evaluation * sample, "coherent": scale.coherent}
+        evaluation = {"size": scale.evaluation * sample}
         readers = {
             "lrn_star": stage("lrn_star", self.read_by_lrn_star, lrn_star, "search"),
             "ours": stage("ours", self.read_by_prime_bodies, asdict(scale.ours), "search"),
@@ -101,7 +93,7 @@ class Repetition:
         )
         found = select_network(training, fresh, selection)
         found.network.save(folder / "network.safetensors")
-        chosen = found.chosen
+        chosen = found.finalists[0]
         empty = Batch.from_array(np.full((1, len(task.rows.vocabulary)), np.nan), task.rows.vocabulary)
         report = {
             "configurations": len(found.scores),
@@ -111,8 +103,8 @@ class Repetition:
             "published": _score_published(training, selection),
             "chosen": {
                 "net": str(chosen.net),
-                "cross_validated": chosen.first.mean,
-                "again": chosen.mean,
+                "cross_validated": chosen.mean,
+                "again": found.again[0],
                 "held_out": accuracy(found.network, fresh),
             },
             "empty": float(found.network.log_odds(empty)[0]),
@@ -199,21 +191,14 @@ class Repetition:
         }
         size = self.scale.evaluation * self.sample
         found = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
-        asked = generator(self.seed, Purpose.COHERENCE)
-        contradictions = measure_coherence(network, task.mixed, self.scale.coherent, rng=asked)
         report = {
             "size": size,
             "shares": {"mixed": _shares(found.shares)}
             | {kind: _shares(shares) for kind, shares in found.by_kind.items()}
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_disagreement_on(task.rows, judges))},
-            "rules": {name: self._about_rules(name) for name in self.scale.readers},
+            "rules": {name: count_rules(self._rules(name).rules, task) for name in self.scale.readers},
             "rows_rejected": _share(Share.where(~network(task.rows))),
-            "incoherent": {
-                "rejected": _share(contradictions.rejected),
-                "accepted": _share(contradictions.accepted),
-                "rate": _share(contradictions.rate),
-            },
         }
         write_json(folder / "evaluation.json", report)
 
@@ -246,13 +231,6 @@ class Repetition:
             tree = read_json(self.run / self.stage_path("tree") / "tree.json")
             return partial(decide_by_tree, read_tree(tree, vocabulary))
         return (HornTheory.background(vocabulary) | self._rules(reading)).satisfied_by
-
-    def _about_rules(self, reading: str) -> dict[str, Any]:
-        rules = self._rules(reading).rules
-        return {
-            **count_rules(rules, self.task),
-            "examples": [describe_rule(rule, self.task.binariser) for rule in rules[:EXAMPLE_RULES]],
-        }
 
 
 def run_repetitions(runner: StageRunner, repetitions: Sequence[Repetition], processes: int) -> None:
@@ -287,27 +265,6 @@ def count_rules(rules: Sequence[Rule], task: Task) -> dict[str, float]:
         "body_literals": literals,
         "body_features": features,
     }
-
-
-def describe_rule(rule: Rule, binariser: Binariser) -> str:
-    """Describe a rule by the conditions behind its variables; a long body is cut.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> binariser = Binariser(dual=True).fit(pd.DataFrame({"fever": [1, 0], "ill": [1, 0]}))
-    >>> describe_rule(Rule.of(binariser.vocabulary_, ["fever"], "not_ill"), binariser)
-    'if fever is true, then ill is false'
-
-    """
-    names = binariser.vocabulary_.named(rule.body)
-    conditions = list(map(binariser.describe, names))
-    if len(names) > MAX_CONDITIONS_SHOWN:
-        conditions[MAX_CONDITIONS_SHOWN:] = [f"and {len(names) - MAX_CONDITIONS_SHOWN} more"]
-    body = ", ".join(conditions) or "anything"
-    if isinstance(rule.head, Bottom):
-        return f"never together: {body}"
-    return f"if {body}, then {binariser.describe(binariser.vocabulary_.name(rule.head))}"
 
 
 def _score_published(training: Examples, selection: ModelSelection) -> dict[str, Any]:

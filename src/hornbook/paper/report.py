@@ -116,11 +116,6 @@ def scan_lines(scan: Mapping[str, Any]) -> list[str]:
     return wrap(f"{scan_title(scan)}: {scan_sentence(scan)}", LINE_WIDTH)
 
 
-def scan_to_markdown(scan: Mapping[str, Any]) -> str:
-    """The page of a scan as Markdown."""
-    return f"# {scan_title(scan)}\n\n{scan_table(scan).to_markdown()}"
-
-
 def scan_to_html(scan: Mapping[str, Any]) -> str:
     """The page of a scan."""
     return render_page(

@@ -120,11 +120,6 @@ class Score(NamedTuple):
         """The mean accuracy."""
         return float(np.mean(self.accuracies))
 
-    @property
-    def spread(self) -> float:
-        """The standard deviation of the accuracy."""
-        return float(np.std(self.accuracies))
-
 
 @dataclass(frozen=True, eq=False)
 class Scores:
@@ -399,52 +394,19 @@ class ModelSelection:
         return Setting(inputs, together.accepted, (fold,), self.training, seed)
 
 
-@dataclass(frozen=True)
-class Finalist:
-    """One of the best nets of the search, scored again.
-
-    `first` is its score in the search and `again` its scores with other seeds. `fresh` and
-    `losses` are its accuracies on fresh examples and its final losses when it is trained on all
-    examples with these seeds.
-    """
-
-    first: Score
-    again: tuple[Score, ...]
-    fresh: tuple[float, ...]
-    losses: tuple[float, ...]
-
-    @property
-    def net(self) -> Net:
-        """The net."""
-        return self.first.net
-
-    @property
-    def mean(self) -> float:
-        """The mean accuracy when scored again, which decides the selection."""
-        return float(np.mean([score.mean for score in self.again]))
-
-    @property
-    def spread(self) -> float:
-        """The standard deviation of that accuracy from seed to seed."""
-        return float(np.std([score.mean for score in self.again]))
-
-
 @dataclass(frozen=True, eq=False)
 class SelectionResult:
-    """The result of a model selection: all scores, the finalists (best first) and the trained network.
+    """The result of a model selection, and the trained network.
 
-    `fresh` is the accuracy of the trained network on fresh examples, by kind.
+    `scores` are those of the search, `finalists` its best nets in the order of `again`, their mean
+    accuracies with further seeds. `fresh` is the accuracy of the network on fresh examples, by kind.
     """
 
     scores: Scores
-    finalists: tuple[Finalist, ...]
+    finalists: tuple[Score, ...]
+    again: tuple[float, ...]
     network: MLP
     fresh: dict[str, Share]
-
-    @property
-    def chosen(self) -> Finalist:
-        """The best finalist."""
-        return self.finalists[0]
 
 
 def select_network(
@@ -472,29 +434,29 @@ def select_network(
 
     """
     selection = selection or ModelSelection()
-    score = partial(score_nets, n_jobs=n_jobs)
-    scores = score(selection.nets, selection.validation(examples, selection.seed))
+    scores = score_nets(selection.nets, selection.validation(examples, selection.seed), n_jobs=n_jobs)
     best = scores.best(selection.finalists)
-    nets = [first.net for first in best]
+    nets = [score.net for score in best]
     seeds = range(selection.seed + 1, selection.seed + 1 + selection.seeds)
-    again = [score(nets, selection.validation(examples, seed)) for seed in seeds]
-    tested = [score(nets, selection.test(examples, fresh, seed)) for seed in seeds]
-    finalists = [
-        Finalist(
-            first,
-            tuple(scores[at] for scores in again),
-            tuple(scores[at].mean for scores in tested),
-            tuple(float(scores.loss_after[at, 0]) for scores in tested),
-        )
-        for at, first in enumerate(best)
+    again = [score_nets(nets, selection.validation(examples, seed), n_jobs=n_jobs) for seed in seeds]
+    means = np.mean([each.accuracy.mean(axis=1, dtype=np.float64) for each in again], axis=0)
+    order = np.argsort(-means.round(6), kind="stable").tolist()
+    chosen = nets[order[0]]
+    losses = [
+        score_nets([chosen], selection.test(examples, fresh, seed), n_jobs=n_jobs).loss_after
+        for seed in seeds
     ]
-    finalists.sort(key=lambda finalist: (-finalist.mean, finalist.spread))
-    chosen = finalists[0]
     network = train(
         examples,
-        chosen.net,
+        chosen,
         training=selection.training,
         encoding=selection.encoding,
-        seed=seeds[int(np.argmin(np.nan_to_num(chosen.losses, nan=np.inf)))],
+        seed=seeds[int(np.argmin(np.nan_to_num(losses, nan=np.inf)))],
     )
-    return SelectionResult(scores, tuple(finalists), network, accuracy_by_kind(fresh, network(fresh.batch)))
+    return SelectionResult(
+        scores,
+        tuple(best[at] for at in order),
+        tuple(means[order].tolist()),
+        network,
+        accuracy_by_kind(fresh, network(fresh.batch)),
+    )

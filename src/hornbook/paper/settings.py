@@ -67,8 +67,6 @@ class Scale:
         The number of accepted and of rejected test examples of the nets.
     evaluation
         The evaluation sample, in multiples of the sample size of a query.
-    coherent
-        The number of interpretations on which coherence is measured.
 
     """
 
@@ -81,7 +79,6 @@ class Scale:
     readers: tuple[str, ...] = READERS
     fresh: int = 1000
     evaluation: int = 2
-    coherent: int = 10_000
 
     def __post_init__(self) -> None:
         if self.repetitions % 2 == 0:
@@ -198,9 +195,9 @@ def _choices_of_networks(task: Task, scale: Scale) -> list[Choice]:
         ),
         (
             "optimiser",
-            f"{protocol.optimiser}, {protocol.training.batch_size} examples a step, cross-entropy, Glorot's "
+            f"gradient descent, {protocol.training.batch_size} examples a step, cross-entropy, Glorot's "
             "initial weights",
-            "the paper's best nets have rate 0.1, at which gradient descent works and Adam sometimes fails",
+            "the paper's best nets have rate 0.1, at which Adam now and then fails",
         ),
         (
             "epochs, and how they were chosen",

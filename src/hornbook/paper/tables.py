@@ -148,7 +148,6 @@ NETS = (
     Figure("trainings", ("search", "trainings"), ",.0f", "12,240"),
     Figure("trainings that diverged", ("search", "diverged"), ",.0f"),
     Figure("trainings that ended in one answer to everything", ("search", "collapsed"), ",.0f"),
-    Figure("incoherent answers", ("evaluation", "incoherent", "rate")),
 )
 
 TIMES = tuple(
@@ -187,7 +186,7 @@ def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     second, kinds, rules, nets, times = (figure_table(metrics, *table) for table in FIGURE_TABLES)
     scan = [scan_table(metrics["scan"])] if "scan" in metrics else []
     found = [verdicts, second, reasons, *scan, seed_table(metrics), rules, kinds, nets]
-    found += [missing_table(metrics), times, choices_table(metrics), example_table(metrics)]
+    found += [missing_table(metrics), times, choices_table(metrics)]
     return [table for table in found if table.rows]
 
 
@@ -321,22 +320,6 @@ def merge_texts(texts: Mapping[str, str]) -> str:
     if len(set(texts.values())) == 1:
         return next(iter(texts.values()))
     return "; ".join(f"{label}: {text}" for label, text in texts.items() if text)
-
-
-def example_table(metrics: Mapping[str, Any]) -> ReportTable:
-    """The first rules of each reader in words."""
-    return ReportTable(
-        "Rules in words",
-        ("read by", "unknown pair", "rule"),
-        tuple(
-            (READER_NAMES[reader], metrics["labels"][name], example)
-            for name, results in metrics["experiments"].items()
-            for reader in READER_NAMES
-            if reader in results["evaluation"]["rules"]
-            for example in results["evaluation"]["rules"][reader]["examples"]["runs"][0]
-        ),
-        f"The first rules that were found with seed {metrics['seeds'][0]}.",
-    )
 
 
 SCAN_COLUMNS = {

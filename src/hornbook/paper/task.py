@@ -43,7 +43,7 @@ from hornbook.queries import (
     train,
 )
 from hornbook.queries.distributions import draw_numbers
-from hornbook.queries.network import EncodingName, Optimiser
+from hornbook.queries.network import EncodingName
 from hornbook.queries.table_theory import OPEN_UNKNOWN
 from hornbook.tables import Table
 
@@ -113,25 +113,6 @@ class Recipe:
     rejected: Distribution
     sizes: tuple[int, int] = (200, 200)
 
-    def describe(self) -> str:
-        """The recipe in words, as reports state it."""
-        accepted, rejected = self.sizes
-        return (
-            f"{accepted} accepted examples, drawn from:\n{self.accepted.describe()}\n"
-            f"{rejected} rejected examples, drawn from:\n{self.rejected.describe()}"
-        )
-
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {
-            "sizes": list(self.sizes),
-            "accepted": self.accepted.settings(),
-            "rejected": self.rejected.settings(),
-        }
-
-    def __str__(self) -> str:
-        return self.describe()
-
 
 @dataclass(frozen=True)
 class Protocol:
@@ -152,8 +133,8 @@ class Protocol:
         The share of violations among the interpretations of queries and evaluations.
     encoding
         How 1, 0 and ? enter a network and a tree.
-    optimiser, epochs
-        How networks are trained.
+    epochs
+        How long networks are trained, by gradient descent.
     line_7
         How line 7 of Algorithm 1 tests a meet, see `run_lrn_star`.
     close
@@ -169,7 +150,6 @@ class Protocol:
     hard_share: float = 0.0
     asked_violations: float = 0.5
     encoding: EncodingName = "zero"
-    optimiser: Optimiser = "sgd"
     epochs: int = 20
     line_7: Line7 = "printed"
     close: bool = False
@@ -196,7 +176,7 @@ class Protocol:
     @property
     def training(self) -> Training:
         """How networks are trained."""
-        return Training(self.optimiser, self.epochs)
+        return Training("sgd", self.epochs)
 
     @property
     def unknown_input(self) -> float:
