@@ -12,8 +12,8 @@ import typer
 
 from hornbook.cli.app import THEORIES, HelpfulCommand, app
 from hornbook.cli.options import files, how_long, how_sure, into, what
-from hornbook.cli.output import RESUME, Interrupted
-from hornbook.errors import library
+from hornbook.cli.output import RESUME, Interrupted, progress
+from hornbook.errors import HornbookError, library
 from hornbook.storage import lock_folder
 
 
@@ -32,10 +32,20 @@ class ProtocolName(StrEnum):
     BOTH = "both"
 
 
+class StudyName(StrEnum):
+    """What is reproduced: the paper, or the study of language models that came after it."""
+
+    PAPER = "paper"
+    ENVELOPES = "envelopes"
+
+
 @app.command(cls=HelpfulCommand, rich_help_panel=THEORIES)
 def reproduce(
     context: typer.Context,
     output: Annotated[Path, into("--output", "-o", help="The run folder to write.")],
+    study: Annotated[
+        StudyName, what(help="paper, or envelopes: what a language model takes for granted.")
+    ] = StudyName.PAPER,
     scale: Annotated[
         ScaleName,
         how_long(help="quick: the paper's own network, a minute; paper: all 4,080, 40 minutes."),
@@ -47,6 +57,9 @@ def reproduce(
     seed: Annotated[int, how_sure(min=0, help="Random seed of the first repetition.")] = 0,
     write: Annotated[Path | None, into(help="A Markdown document to put the tables into.")] = None,
     as_json: Annotated[bool, into("--json", help="Print one JSON object.")] = False,
+    model: Annotated[
+        str | None, files(help="Of envelopes: a GGUF file, a folder, a URL or TOML file.")
+    ] = None,
     data: Annotated[Path | None, files(help="The HCC file; without it, a synthetic cohort.")] = None,
 ) -> None:
     """Reproduce the paper: its tables, our figures beside the published ones.
@@ -61,10 +74,22 @@ def reproduce(
 
       hornbook reproduce --data hcc-survival.csv --scale paper --scan -o run/
 
+      hornbook reproduce --study envelopes --model SmolLM2-135M-Instruct.Q4_1.gguf -o run/
+
     """
     from hornbook import paper
     from hornbook.tables import load_dataset
 
+    if study is StudyName.ENVELOPES:
+        if model is None:
+            raise HornbookError(
+                "name a language model: --model with a GGUF file, a folder, a URL or a TOML file"
+            )
+        context.with_resource(lock_folder(output))
+        with progress("asking the model") as show:
+            result = paper.study_model(model, output, show)
+        print(json.dumps(result, ensure_ascii=False) if as_json else "\n".join(paper.study_lines(result)))
+        return
     library("torch", "torch")
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
     document = paper.Document.read(write) if write else None

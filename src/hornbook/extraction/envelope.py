@@ -75,6 +75,7 @@ def learn_levels(
     margin: float = 0.0,
     settings: Settings = ENVELOPE_SETTINGS,
     tell: Tell | None = None,
+    max_cases: int = MAX_CASES,
 ) -> Extraction:
     """Learn which levels of its columns go with which classes of a classifier.
 
@@ -93,6 +94,8 @@ def learn_levels(
         the rules have to be where they are learned from samples.
     tell
         Is called with what the run is about to do.
+    max_cases
+        The most cases that are all asked about.
 
     Examples
     --------
@@ -122,7 +125,7 @@ def learn_levels(
         return accepted
 
     world = levels.world
-    cases = AskedCases(world, len(world.axes) - 1, ask, accept, settings.budget)
+    cases = AskedCases(world, len(world.axes) - 1, ask, accept, settings.budget, max_cases)
     reader = Reader.by_binariser(levels.binariser, closed=True)
     extraction = _learn(
         cases, reader, settings, tell, levels.find_proposals(subject.predictor.source, reader)
@@ -135,6 +138,7 @@ def learn_levels(
         columns=(*summaries, ColumnSummary(subject.target, 0.0, categories=tuple(levels.classes))),
         missing_values=f"{teacher.describe()}{rule}",
         provenance={
+            **extraction.provenance,
             "model": {"name": subject.predictor.name},
             "settings": {"target": subject.target, "learner": "envelope", "margin": margin},
         },
@@ -265,6 +269,8 @@ class AskedCases:
         Which cases are accepted, given their digits and the answers to their questions.
     budget
         The limits; its seconds count from now.
+    max_cases
+        The most cases that are all asked about.
 
     Attributes
     ----------
@@ -278,6 +284,7 @@ class AskedCases:
     ask: Callable[[NDArray[np.intp]], Bools]
     accept: Callable[[NDArray[np.intp], Bools], Bools]
     budget: Budget
+    max_cases: int = MAX_CASES
     asked: int = 0
 
     def __post_init__(self) -> None:
@@ -298,8 +305,8 @@ class AskedCases:
 
     def ask_all(self, seed: int, tell: Tell | None) -> Bools:
         """Whether the model accepts each case; raises `BudgetExhausted` if asking takes too long."""
-        if len(self.world) > MAX_CASES:
-            raise BudgetExhausted(f"{len(self.world):,} cases are more than {MAX_CASES:,}")
+        if len(self.world) > self.max_cases:
+            raise BudgetExhausted(f"{len(self.world):,} cases are more than {self.max_cases:,}")
         self._refuse_beyond(self.size)
         digits = self.world.list_digits()
         questions = digits[:: len(digits) // self.size, : self.width]
@@ -495,12 +502,12 @@ def _learn_from_samples(
         return search(hypothesis)
 
     guarantee: Guarantee = Unknown("no query found the rules right")
-    stop_reason = "no counterexample was found"
+    stop_reason = ""
     cases.share = 1 - MEASURING_SHARE
     try:
         *_, last = learn_by_samples(known, equivalent)
         assert not isinstance(last.answer, Counterexample)
-        guarantee = last.answer
+        guarantee, stop_reason = last.answer, f"equivalence query {queries} found no counterexample"
     except BudgetExhausted as limit:
         stop_reason = str(limit)
     cases.share = 1.0
@@ -517,6 +524,7 @@ def _learn_from_samples(
         guarantee=guarantee,
         stop_reason=stop_reason,
         distribution=world.describe(),
+        provenance={"queries": queries},
         notes=(*proposals.list_notes(), *_note_set_aside(known, rules)),
     )
 

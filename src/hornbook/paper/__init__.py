@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
+    from hornbook.paper.envelopes import study_lines, study_model
     from hornbook.paper.experiment import reproduce, scan_choices
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
@@ -50,12 +51,15 @@ __all__ = [
     "scan_lines",
     "score_nets",
     "select_network",
+    "study_lines",
+    "study_model",
     "verdict_lines",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.paper",
     {
+        "envelopes": ["study_lines", "study_model"],
         "experiment": ["reproduce", "scan_choices"],
         "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],

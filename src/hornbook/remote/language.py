@@ -9,7 +9,8 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +22,7 @@ from hornbook.models import is_url
 from hornbook.remote.endpoint import Endpoint
 from hornbook.remote.protocols import CellRows, EndpointProtocol, check_count, shorten
 from hornbook.remote.sentence import Sentence
+from hornbook.remote.settings import EndpointSettings
 from hornbook.storage import read_toml
 
 if TYPE_CHECKING:
@@ -190,6 +192,36 @@ def open_model(source: str | Path, answers: Path | None = None) -> Endpoint | Lo
     )
 
 
+def reword_model(
+    source: str | Endpoint | LocalLanguageModel, sentence: Sentence, answers: Path | None = None
+) -> Endpoint | LocalLanguageModel:
+    """A language model with a sentence of the caller's.
+
+    Parameters
+    ----------
+    source
+        A GGUF file or a folder, the URL or TOML file of an endpoint, or a model that is loaded already.
+    sentence
+        How a row is said in words.
+    answers
+        The folder in which the answers of an endpoint are kept.
+
+    """
+    if isinstance(source, LocalLanguageModel):
+        return source.reword(sentence)
+    if isinstance(source, Endpoint):
+        return Endpoint(replace(source.settings, sentence=sentence), answers)
+    if is_url(source):
+        return Endpoint(EndpointSettings(source, sentence=sentence), answers)
+    if not source.endswith(".toml"):
+        return LocalLanguageModel(source, sentence)
+    content = read_toml(Path(source))
+    if "path" in content:
+        return LocalLanguageModel(Path(source).parent / str(content["path"]), sentence)
+    settings = EndpointSettings.read({name: content[name] for name in content if name != "sentence"}, source)
+    return Endpoint(replace(settings, sentence=sentence), answers)
+
+
 class LocalLanguageModel:
     """A language model in this process, as a classifier of rows: a causal model, or a masked one.
 
@@ -220,15 +252,11 @@ class LocalLanguageModel:
         path = Path(path)
         if not path.exists():
             raise HornbookError(f"there is no language model {path}")
-        if sentence.read == "votes":
-            raise HornbookError('a model in this process gives probabilities: read = "probabilities"')
-        self.path, self.sentence = path, sentence
+        self.path = path
+        self._say(sentence)
         self.weights = (
             [path] if path.is_file() else sorted(each for each in path.rglob("*") if each.is_file())
         )
-        self.classes_ = np.array(sentence.classes)
-        self.feature_names_in_ = np.array(sentence.columns, object)
-        self._known: dict[tuple[str, str], NDArray[np.float64]] = {}
         source, files = (path.parent, {"gguf_file": path.name}) if path.is_file() else (path, {})
         try:
             with redirect_stderr(io.StringIO()):  # progress bars of loading
@@ -236,6 +264,21 @@ class LocalLanguageModel:
         except (ImportError, OSError, ValueError) as error:
             line = " ".join(str(error).split())[:300]
             raise HornbookError(f"{path} is no language model that transformers reads: {line}") from None
+
+    def _say(self, sentence: Sentence) -> None:
+        """Take a sentence to ask with."""
+        if sentence.read == "votes":
+            raise HornbookError('a model in this process gives probabilities: read = "probabilities"')
+        self.sentence = sentence
+        self.classes_ = np.array(sentence.classes)
+        self.feature_names_in_ = np.array(sentence.columns, object)
+        self._known: dict[tuple[str, str], NDArray[np.float64]] = {}
+
+    def reword(self, sentence: Sentence) -> LocalLanguageModel:
+        """The same model with another sentence."""
+        other = copy(self)
+        other._say(sentence)
+        return other
 
     def _load(self, transformers: Any, source: Path, files: dict[str, str]) -> None:
         """Load the model and its tokenizer."""
