@@ -39,8 +39,10 @@ def write_file(path: Path, content: str | bytes) -> None:
     ['metrics.json']
 
     """
-    unfinished = path.with_name(path.name + UNFINISHED_SUFFIX)
+    unfinished = path.parent / f"{path.name}{UNFINISHED_SUFFIX}"
     with write_errors(path):
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         try:
             with unfinished.open("wb") as file:
                 file.write(_encode(path, content))

@@ -231,7 +231,7 @@ def test_predict_takes_a_column_without_any_value(hornbook, runs, tmp_path):
 def test_predict_refuses_a_table_without_the_columns(hornbook, runs, tmp_path):
     pd.DataFrame({"height": [1.0, 2.0]}).to_csv(tmp_path / "new.csv", index=False)
     done = hornbook("predict", runs / "tree", tmp_path / "new.csv")
-    assert is_one_line(done) and "the rows have no column" in done.stderr
+    assert is_one_line(done) and "the table has no column" in done.stderr
 
 
 def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):

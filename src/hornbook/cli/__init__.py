@@ -74,8 +74,9 @@ def main() -> None:
     except UsageError as error:
         if error.__class__.__name__ == "NoArgsIsHelpError":  # which has printed the help
             sys.exit(error.exit_code)
+        message = " ".join(error.format_message().split()).rstrip(".").replace("Value error, ", "")
         command = error.ctx.command_path.rpartition("hornbook")[2] if error.ctx else ""
-        fail(f"{' '.join(error.format_message().split()).rstrip('.')}; see hornbook{command} --help", 2)
+        fail(f"{message}; see hornbook{command} --help", 2)
     except BrokenPipeError:
         end_unread()
     except Interrupted as advice:

@@ -149,7 +149,11 @@ class CheckOptions:
             verdict, share = "FAIL" if any(broken) else "PASS", f"{100 * self.tolerance:g} % of samples"
             emit(f"{verdict}: {sum(broken)} of {len(checks)} are broken in more than {share}")
             worst = sorted(range(len(checks)), key=lambda number: not broken[number])[:MAX_LOGGED_CLAIMS]
-            lines, notes = [lines[number].partition("\n")[0] for number in worst], notes[-1:]
+            words = {number: lines[number].partition("\n")[0] for number in worst}
+            lines = [
+                words[each] if broken[each] else words[each].replace("broken", "within", 1) for each in worst
+            ]
+            notes = notes[-1:]
         emit("\n".join([*lines, *(f"# {note}" for note in notes)]))
         return any(broken)
 

@@ -185,11 +185,11 @@ def learn(
     prover = subject.teacher.prover() if proof else None
     limits = ProofLimits(total=seconds and seconds / 2) if proof else None
     run = NewRun.start(table, subject, about, settings, output, force, proof=limits and asdict(limits))
-    run.begin()
-    if train and output is not None:
-        black_box.save(output / NETWORK_FILE)
     file = output and output / NETWORK_FILE if model is None else Path(model)
-    learn_about(replace(run, clock=clock), subject, prover, file, as_json)
+    with run.learning():
+        if train and output is not None:
+            black_box.save(output / NETWORK_FILE)
+        learn_about(replace(run, clock=clock), subject, prover, file, as_json)
 
 
 def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:

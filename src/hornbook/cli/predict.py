@@ -21,6 +21,7 @@ from hornbook.cli.options import (
     UnknownLevelsOption,
 )
 from hornbook.cli.output import emit, print_remark
+from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,15 +48,21 @@ def predict(
       hornbook predict run/ new.csv > decisions.csv
 
     """
+    from hornbook.code_book import describe_unknown
     from hornbook.extraction import UnknownLevels, read_given_rows
     from hornbook.runs import Run
 
     extraction = Run.load(run).extraction
     levels = UnknownLevels(unknown_levels is UnknownLevelsOption.MISSING)
-    parts = (
-        read_given_rows(extraction.columns, extraction.code_book, part, levels)
-        for part in read_row_parts(data, csv)
-    )
+
+    def read(part: pd.DataFrame) -> pd.DataFrame:
+        rows = read_given_rows(extraction.columns, extraction.code_book, part, levels)
+        for column in extraction.explanation.columns:
+            if column not in rows:
+                raise HornbookError(f"{data}: {describe_unknown(column, list(map(str, part)))}")
+        return rows
+
+    parts = map(read, read_row_parts(data, csv))
     (_emit_json if as_json else _emit_csv)(extraction.explanation, parts)
     for note in levels.describe():
         print_remark(note)

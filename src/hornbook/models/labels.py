@@ -115,11 +115,10 @@ def note_accuracy(
     )
     line = f"{name} agrees with the column `{labels.name}` on {part} rows"
     counts = labels.value_counts(normalize=True)
+    if (share.low <= counts.iloc[0] and share.size >= TELLING_ROWS) or share.estimate < counts.iloc[0]:
+        line += f'; always "{write_value(counts.index[0])}" would on {100 * counts.iloc[0]:.1f} %'
     if share.estimate < counts.iloc[0]:
-        line += (
-            f'; always "{write_value(counts.index[0])}" would on {100 * counts.iloc[0]:.1f} %: are classes '
-            "inverted, columns exchanged or in other units, or is it another model?"
-        )
+        line += ": are classes inverted, columns exchanged or in other units, or is it another model?"
     yield line
 
 

@@ -156,7 +156,7 @@ class Run:
                 f"or here; {'say where it is by --model FILE' if what == 'model' else 'bring it back'}"
             )
         same = (place for place in places if file_checksum(place) == about.get("sha256"))
-        return next(same, places[0])
+        return Path(os.path.normpath(next(same, places[0])))
 
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
@@ -426,6 +426,13 @@ def refuse_other_run(folder: Path, config: Mapping[str, Any], force: bool = Fals
             f"{folder} holds this run already, and it is finished; see hornbook show {folder}, or use --force"
         )
     return True
+
+
+def abandon_run(folder: Path) -> None:
+    """Remove what a run that failed has begun with, unless it has left work to go on from."""
+    if not (folder / METRICS_FILE).is_file() and not _holds_work(folder):
+        for name in [*list_run_files(folder), CONFIG_FILE]:
+            (folder / name).unlink(missing_ok=True)
 
 
 def _holds_work(folder: Path) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import join
@@ -15,7 +16,7 @@ from hornbook.extraction.learning import Watch
 from hornbook.models import Subject
 from hornbook.queries import Budget, QuerySubject, Settings
 from hornbook.runs.certificates import Certificates
-from hornbook.runs.folder import library_versions, refuse_other_run, relate, save_run, start_run
+from hornbook.runs.folder import abandon_run, library_versions, refuse_other_run, relate, save_run, start_run
 from hornbook.runs.inputs import TargetTable, note_inputs
 from hornbook.surrogates import Candidate
 
@@ -81,6 +82,17 @@ class NewRun:
         """Write the configuration: a run that keeps what it learns does so at once, others at their end."""
         if self.folder is not None:
             start_run(self.folder, self.config, self.force)
+
+    @contextmanager
+    def learning(self) -> Iterator[None]:
+        """Write the configuration; if what follows fails and has learned nothing, nothing stays."""
+        self.begin()
+        try:
+            yield
+        except Exception:
+            if self.folder is not None:
+                abandon_run(self.folder)
+            raise
 
     def add_provenance(self, extraction: Extraction) -> Extraction:
         """The extraction, with what it was made from."""

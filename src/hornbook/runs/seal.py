@@ -52,6 +52,8 @@ def write_seal(folder: Path, checksums: Mapping[str, str]) -> None:
 def read_seal(folder: Path) -> dict[str, str]:
     """The checksums of the files of a folder; empty if the seal was edited. Refuse a folder without one."""
     path = folder / SEAL_FILE
+    if not folder.is_dir():
+        raise HornbookError(f"there is no run folder {folder}; make one with hornbook extract … -o {folder}")
     if not path.is_file():
         raise HornbookError(
             f"{folder} has no {SEAL_FILE}: the run did not end, or an earlier hornbook made it; make the run "

@@ -231,6 +231,8 @@ def find_optima(
     known: Iterable[Candidate], rows: CodedRows, weights: Floats, samples: pd.DataFrame, work: float
 ) -> list[Optimum]:
     """Find the best small trees on the samples, given the candidates that are known."""
+    if not len(rows.codes):  # there is nothing to make conditions of
+        return []
     small = [one for one in known if one.form != "card" and one.literals <= MOST_CERTIFIED]
     decided = (one.explanation.decide(samples) for one in small)
     right = max((weights[np.arange(len(samples)), own].sum() for own in decided), default=0.0)

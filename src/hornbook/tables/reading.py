@@ -368,10 +368,10 @@ def _note(column: _Column, are_words: bool, connection: Any, given: str) -> str 
     ((example,),) = connection.sql(
         f"SELECT first(cell) FROM {cells} WHERE sort(cell) = 'like a number'"
     ).fetchall()
-    return (
-        f"column {column.name!r} holds words that look like numbers, such as {example!r}; if they are, "
-        "say decimal=',' or thousands=… (--csv decimal=,)"
-    )
+    advice = "if they are, say decimal=',' or thousands=… (--csv decimal=,)"
+    if example.strip("%$€£ ") != example:
+        advice = "if they are, leave out the signs in the table or by a query"
+    return f"column {column.name!r} holds words that look like numbers, such as {example!r}; {advice}"
 
 
 def _read_date(cell: str, order: str) -> str:
@@ -436,7 +436,7 @@ def define_macros(connection: Any, missing: Iterable[str], text_format: TextForm
         "number": _number_pattern(text_format),
         "truth": "(?i)true|false",
         "date": _date_pattern(),
-        "like a number": SIGNED_NUMBER,
+        "like a number": rf"[$€£]?\s?{SIGNED_NUMBER}\s?[%$€£]?",
     }
     sorts = " ".join(
         f"WHEN regexp_full_match(cell, {quote(pattern)}) THEN {quote(sort)}"
