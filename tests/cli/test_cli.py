@@ -1,8 +1,11 @@
 """The command line, as a user meets it."""
 
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -122,6 +125,31 @@ def test_wrong_usage_gives_exit_code_2(tmp_path, arguments, message, hornbook, m
     monkeypatch.chdir(tmp_path)
     done = hornbook(*arguments)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_fault_of_ours_is_one_line_with_exit_code_4_and_a_traceback_in_a_file(hornbook, monkeypatch):
+    def fail(*_):
+        raise ZeroDivisionError("the moon\nis full")
+
+    monkeypatch.setattr("hornbook.cli.explain.read_pairs", fail)
+    monkeypatch.setattr("hornbook.runs.Run.load", lambda _: MagicMock())
+    done = hornbook("explain", "run", "--set", "age=1")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
+    said = re.fullmatch(
+        r"hornbook: this is a fault of hornbook, please report it: ZeroDivisionError: the moon is full "
+        r"\(the traceback is in (.+)\)\n",
+        done.stderr,
+    )
+    path = Path(said[1])
+    assert "in fail" in path.read_text()
+    path.unlink()
+
+
+def test_reproduce_without_torch_says_what_to_install(hornbook, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    done = hornbook("reproduce", "-o", tmp_path / "run")
+    assert is_one_line(done) and 'this needs torch: pip install "hornbook[torch]"' in done.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_version_and_help(hornbook):
