@@ -37,8 +37,8 @@ class HelpfulCommand(TyperCommand):
         """Print usage, what the command does, its options in groups, and examples."""
         console = Console(highlight=False, soft_wrap=True)
         width = min(console.width, MAX_HELP_WIDTH)
-        arguments = " ".join(_name(each) for each in self.params if not isinstance(each, TyperOption))
-        console.print(Text(f"Usage: hornbook {self.name} {arguments} [OPTIONS]", "bold"))
+        arguments = [_name(each) for each in self.params if not isinstance(each, TyperOption)]
+        console.print(Text(" ".join(["Usage: hornbook", str(self.name), *arguments, "[OPTIONS]"]), "bold"))
         about, _, examples = inspect.cleandoc(self.help or "").partition("\n\nExample")
         console.print(Text(fill(" ".join(about.split()), width)))
         for group, lines in _list_options(self.params, width).items():

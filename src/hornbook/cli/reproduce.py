@@ -74,7 +74,7 @@ def reproduce(
 
       hornbook reproduce --data hcc-survival.csv --scale paper --scan -o run/
 
-      hornbook reproduce --study envelopes --model SmolLM2-135M-Instruct.Q4_1.gguf -o run/
+      hornbook reproduce --study envelopes --model SmolLM2.gguf -o run/
 
     """
     from hornbook import paper
