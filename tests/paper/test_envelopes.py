@@ -17,7 +17,7 @@ from hornbook.paper import envelopes, study_lines, study_model
 def complete(path: str, body: Any, number: int) -> Reply:
     """Nurses are she, boxers he, and dancers she since 1950, whatever the wording."""
     choices = []
-    for place, prompt in enumerate(body["prompt"]):
+    for place, prompt in enumerate([body["prompt"]] if isinstance(body["prompt"], str) else body["prompt"]):
         she = 0.8 if "nurse" in prompt else 0.1 if "boxer" in prompt else 0.46 + 0.08 * ("after" in prompt)
         tokens = {" She": math.log(she), " He": math.log(1 - she)}
         choices.append({"index": place, "logprobs": {"top_logprobs": [tokens]}})

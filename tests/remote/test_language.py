@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import socket
+import subprocess
+import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pandas as pd
@@ -58,10 +63,17 @@ def prefers(text: str) -> dict[str, float]:
     return {" She": math.log(she), " H": math.log(0.9 - she), " It": math.log(0.1)}
 
 
+def list_prompts(body: Any) -> list[str]:
+    """The texts of a request of completions; one alone is no list."""
+    return [body["prompt"]] if isinstance(body["prompt"], str) else body["prompt"]
+
+
 def complete(path: str, body: Any, number: int) -> Reply:
     choices = [
         {"index": place, "text": "", "logprobs": {"top_logprobs": [prefers(prompt)]}}
-        for place, prompt in enumerate(body["prompt"])
+        for place, prompt in enumerate(
+            [body["prompt"]] if isinstance(body["prompt"], str) else body["prompt"]
+        )
     ]
     return Reply({"choices": choices[::-1]})
 
@@ -98,7 +110,10 @@ def test_a_model_behind_a_server_is_a_classifier_of_levels(
         assert labels == [EXPECTED.get(job, "he") for job in ROWS["job"]]
         support = subject.teacher.measure_support(ROWS, 1)
         assert support[ROWS["job"] == "boxer"] == pytest.approx(0.8 / 0.9, abs=0.02)
-        asked = [body.get("prompt") or [body["messages"][0]["content"]] for body in server.bodies]
+        asked = [
+            list_prompts(body) if "prompt" in body else [body["messages"][0]["content"]]
+            for body in server.bodies
+        ]
         texts = [text for request in asked for text in request]
         assert len(texts) >= len(ROWS.drop_duplicates())
         assert all("None" not in text and "nan" not in text for text in texts)
@@ -157,7 +172,7 @@ def test_answers_are_kept_and_nothing_is_asked_twice(tmp_path: Path) -> None:
         model = load_model(source, answers=tmp_path)
         assert model.answer_rows(ROWS) == first
         assert model.counts.cached == len(ROWS.drop_duplicates())
-        checked = [prompt for body in server.bodies[requests:] for prompt in body["prompt"]]
+        checked = [prompt for body in server.bodies[requests:] for prompt in list_prompts(body)]
         assert len(checked) <= len(ROWS.drop_duplicates())  # a few known answers are compared
 
 
@@ -279,6 +294,7 @@ def tiny_models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "masked": transformers.BertForMaskedLM(transformers.BertConfig(**sizes, **layers)),
     }.items():
         folders[name] = tmp_path_factory.mktemp(name)
+        tokenizer.chat_template = "{% for each in messages %}{{ each.content }} {% endfor %}"
         network.save_pretrained(folders[name])
         tokenizer.save_pretrained(folders[name])
     return folders
@@ -315,6 +331,47 @@ def test_a_model_in_this_process_says_what_its_library_says(
         assert share == pytest.approx(torch.softmax(logits[place, tokens], 0).numpy(), abs=1e-5)
     subject = Subject.bind(model, ROWS, target="pronoun", hold_out=False)
     assert (subject.teacher.labels(ROWS) == shares.argmax(axis=1)).all()
+
+
+@pytest.mark.slow
+def test_a_server_of_the_open_protocol_is_asked_for_votes(
+    tiny_models: dict[str, Path], tmp_path: Path
+) -> None:
+    """A real server of chats, if its packages are there: it ignores `n`, and gives no log-probabilities."""
+    for package in ("fastapi", "uvicorn", "openai"):
+        pytest.importorskip(package, reason="transformers serve needs transformers[serving]")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-c", "from transformers.cli.transformers import main; main()", "serve"]
+    options = [str(tiny_models["causal"]), "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
+    with subprocess.Popen(
+        [*command, *options], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as server:
+        try:
+            url = f"http://127.0.0.1:{port}/v1/chat/completions"
+            source = describe(tmp_path / "model.toml", url, read="votes", votes=2)
+            named = source.read_text("utf-8").replace('"small"', json.dumps(options[0]))
+            source.write_text(named + "\n", "utf-8")
+            wait_for_port(port)
+            model = load_model(source, answers=tmp_path)
+            shares = model.answer_rows(ROWS[:2])
+            assert all(sum(each.values()) == pytest.approx(1) for each in shares)
+            assert model.counts.requests == 4 and load_model(source, answers=tmp_path).answer_rows(ROWS[:2])
+            source.write_text(named.replace('read = "votes"', 'read = "probabilities"'), "utf-8")
+            with pytest.raises(ModelError, match='read = "votes"'):
+                load_model(source).answer_rows(ROWS[:1])
+        finally:
+            server.terminate()
+
+
+def wait_for_port(port: int) -> None:
+    """Wait until a server takes connections."""
+    for _ in range(600):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        sleep(0.2)
+    pytest.fail("the server did not start")
 
 
 def test_files_that_are_no_language_models_are_refused(tmp_path: Path) -> None:

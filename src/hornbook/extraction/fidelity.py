@@ -138,6 +138,8 @@ class Fidelity:
         """The shares in words, each beside what the commonest class alone reaches, one line a population."""
         lines = []
         for population, share in self.populations.items():
+            if not share.size and population != self.population:
+                continue
             words = (
                 f"on {share.describe_size(population)} {share}" if share.size else f"on {population}: {share}"
             )
