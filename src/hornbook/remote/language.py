@@ -84,7 +84,8 @@ class CompletionProtocol(LanguageProtocol):
     def write(self, rows: CellRows) -> Any:
         """The beginnings of the sentences, and how to complete them: by one token, the likeliest first."""
         prompts = [self.sentence.split(row)[0].rstrip() for row in rows.to_objects()]
-        request = {"prompt": prompts, "max_tokens": 1, "temperature": 0, "logprobs": LIKELIEST_TOKENS}
+        prompt = prompts[0] if len(prompts) == 1 else prompts  # some servers take one text alone
+        request = {"prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": LIKELIEST_TOKENS}
         return self._name_model(request)
 
     def read(self, content: Any, size: int) -> list[Any]:
