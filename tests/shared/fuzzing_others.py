@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 import shutil
 import tomllib
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
 from hornbook.runs.certificates import Certificate, read_certificates
+from hornbook.runs.seal import file_checksum
 from hornbook.storage import parse_json, read_text
 
 SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
@@ -158,7 +160,9 @@ def _run_folder() -> Path:
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(ROWS, [0, 1] * (len(ROWS) // 2))
     ROWS.to_csv(place / "table.csv", index=False)
     table = load_target_table(str(place / "table.csv"), "ill")
-    about = {"name": "model.pkl", "path": "model.pkl", "sha256": "0" * 64}
+    path = place / "model.pkl"
+    path.write_bytes(pickle.dumps(model))
+    about = {"name": path.name, "path": str(path), "sha256": file_checksum(path)}
     settings = {"form": "auto", "seed": 0, "encoding": None}
     (place / "run").mkdir()
     explainer = Explainer(model, ROWS, target="ill")
@@ -184,6 +188,8 @@ def _read_run(path: Path) -> object:
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(_run_folder(), folder, ignore=shutil.ignore_patterns(path.name))
     shutil.copy(path, folder / path.name)
+    for name in ("table.csv", "model.pkl"):
+        shutil.copy(_run_folder().parent / name, path.parent)
     run = Run.load(folder)
     run.refuse_cut_report()
     run.load_table()
@@ -259,7 +265,7 @@ OTHER_FORMATS = {
     "theory": _text_format("rules.json", THEORY.to_json(), HornTheory.from_json),
     "dimacs": _text_format("rules.cnf", THEORY.to_dimacs(), HornTheory.from_dimacs),
     "claims": FileFormat(
-        "claims.horn", lambda rng: CLAIMS.encode(), lambda path: read_claims(path, EMPTY_BOOK)
+        "claims.horn", lambda rng: CLAIMS.encode(), lambda path: read_claims(path, EMPTY_BOOK, ())
     ),
     "code-book": FileFormat(
         "words.toml", lambda rng: CODE_BOOK.encode(), lambda path: read_code_book(path, ROWS)
