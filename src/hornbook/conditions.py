@@ -11,7 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -450,17 +450,17 @@ def merge_conditions(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
 def _merge_column(conditions: list[Condition]) -> list[Condition]:
     """The fewest conditions for those on one column."""
     own = [each for each in conditions if not any(o != each and o.implies(each) for o in conditions)]
-    ranges = [each for each in own if isinstance(each, _NumberCondition) and len(each.intervals) == 1]
+    numbers = [each for each in own if isinstance(each, _NumberCondition)]
     categories = [each for each in own if isinstance(each, Category)]
-    others = [each for each in own if each not in ranges and each not in categories]
-    low, high = find_range(ranges)
+    others = [each for each in own if each not in numbers and each not in categories]
+    left = _intersect_intervals(numbers)
     named = [value for each in categories if each.inside for value in each.values]
     allowed = [value for value in dict.fromkeys(named) if all(each.accepts(value) for each in categories)]
-    if low >= high or (named and not allowed):
+    if not left or (named and not allowed):
         return conditions
-    merged: list[Condition] = [make_range(conditions[0].column, low, high)] if ranges else []
-    if named and not (ranges and any(isinstance(value, str) for value in allowed)):
-        allowed = [value for value in allowed if all(each.accepts(value) for each in ranges)]
+    merged: list[Condition] = _join_intervals(conditions[0].column, left) if numbers else []
+    if named and not (numbers and any(isinstance(value, str) for value in allowed)):
+        allowed = [value for value in allowed if all(each.accepts(value) for each in numbers)]
         merged = []
     if allowed:
         merged.append(Category(conditions[0].column, tuple(allowed)))
@@ -470,6 +470,23 @@ def _merge_column(conditions: list[Condition]) -> list[Condition]:
         excluded = tuple(value for each in categories for value in each.values)
         merged.append(Category(conditions[0].column, excluded, inside=False))
     return merged + others
+
+
+def _intersect_intervals(conditions: Iterable[_NumberCondition]) -> list[tuple[float, float]]:
+    """The intervals of numbers that meet all conditions, ascending; each is above its lower end."""
+    left = [(-math.inf, math.inf)]
+    for each in conditions:
+        pairs = ((max(a, low), min(b, high)) for a, b in left for low, high in each.intervals)
+        left = [(low, high) for low, high in pairs if low < high]
+    return left
+
+
+def _join_intervals(column: str, intervals: list[tuple[float, float]]) -> list[Condition]:
+    """The conditions that a number is in one of some intervals: in their range, and in none of the gaps."""
+    gaps = [(end, start) for (_, end), (start, _) in pairwise(intervals)]
+    low, high = intervals[0][0], intervals[-1][1]
+    joined: list[Condition] = [make_range(column, low, high)] if (low, high) != (-math.inf, math.inf) else []
+    return [*joined, *(Between(column, end, start, inside=False) for end, start in gaps)]
 
 
 def truth_value(level: object) -> bool | None:

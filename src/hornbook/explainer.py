@@ -43,10 +43,10 @@ from hornbook.reasons import (
     find_actions,
 )
 from hornbook.runs import (
+    TheoryProofs,
     add_guarantees,
     library_versions,
     prove_lines,
-    prove_theory,
     refuse_unprovable,
     refuse_unprovable_form,
     save_run,
@@ -67,6 +67,9 @@ class LearnOptions(TypedDict, total=False):
         The most equivalence queries; 100 by default.
     max_rules
         The most rules besides those that always hold (`prime` only); 100 by default.
+    max_literals
+        The most conditions to read: the most useful rules are chosen, and the frontier has them all. By
+        default 20 of what `prime` learns about a classifier, elsewhere no limit.
     max_answers, max_seconds
         Limits on the answers of the model and on the time, a fifth of which is kept for measuring fidelity;
         None, the default, is no limit.
@@ -84,6 +87,7 @@ class LearnOptions(TypedDict, total=False):
 
     max_queries: int
     max_rules: int
+    max_literals: int
     max_answers: int | None
     max_seconds: float | None
     epsilon: float
@@ -597,6 +601,7 @@ def _make_settings(learner: Learner, options: LearnOptions) -> Settings:
         delta=options.get("delta", 0.05),
         min_precision=options.get("min_precision", 0.9),
         max_rules=options.get("max_rules", 100),
+        max_literals=options.get("max_literals"),
     )
 
 
@@ -614,10 +619,11 @@ def _learn(
     with nullcontext() if path is None else lock_folder(path):
         if path is not None:
             start_run(path, {"versions": library_versions(), **describe_learning(subject, settings)})
+        proofs = None if prover is None else TheoryProofs(prover, path)
         extraction = learn_theory(
-            subject, settings, trace=path and path / TRACE_FILE, watch=watch, clock=clock
+            subject, settings, trace=path and path / TRACE_FILE, watch=watch, clock=clock, mend=proofs
         )
-        certificates = None if prover is None else prove_theory(prover, extraction.theory.rules, path)
+        certificates = None if proofs is None else proofs.certificates
         if path is not None:
             save_run(path, extraction, None, certificates)
     return extraction if certificates is None else add_guarantees(extraction, certificates.guarantees)

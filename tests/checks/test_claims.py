@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hornbook.checks import MonotoneClaim, RuleClaim, name_outcome, parse_claims
 from hornbook.code_book import CodeBook, ColumnWords
-from hornbook.conditions import Between, Category, Condition, Missing, Threshold, meet_conditions
+from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.schema import read_object, write_object
@@ -43,6 +43,12 @@ conditions = st.one_of(
     st.builds(Category, names, values, st.booleans()),
     st.builds(Category, names, st.lists(names | numbers, min_size=1, max_size=4).map(tuple), st.booleans()),
     st.builds(Missing, names, st.booleans()),
+    st.builds(IsTrue, names, st.booleans()),
+    st.builds(
+        lambda name, ends: Between(name, *sorted(ends), inside=False),
+        names,
+        st.tuples(numbers, numbers).filter(lambda ends: ends[0] != ends[1]),
+    ),
 )
 ranges = st.sampled_from([Between("age", low, high) for low, high in RANGES])
 claims = st.one_of(

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from commands import is_one_line
 
-import hornbook as hb
+from hornbook.checks import parse_claims
+from hornbook.conditions import meet_conditions
 from hornbook.queries import MLP, Binariser, Training
 from hornbook.runs import Run
 from hornbook.tables import split_rows
@@ -25,14 +26,22 @@ def arguments(folder, tmp_path):
     return ["learn", folder / "patients.csv", "--target", "ill", *model, "-o", tmp_path, *SMALL]
 
 
-def test_rules_by_queries_are_a_theory_again_and_the_run_is_saved(hornbook, folder, tmp_path):
+def test_check_reads_the_rules_that_learn_prints_and_keeps(hornbook, folder, tmp_path):
     done = hornbook("learn", folder / "patients.csv", "--target", "ill", "--model", folder / "tree.onnx",
                     "-o", tmp_path, *SMALL)  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     rules = Run.load(tmp_path).extraction.explanation
-    theory = hb.HornTheory(rules.theory.vocabulary, rules.rules)
-    assert hb.HornTheory.parse(done.stdout, theory.vocabulary) == theory
-    assert hb.HornTheory.parse((tmp_path / "rules.horn").read_text(), theory.vocabulary) == theory
+    kept = parse_claims((tmp_path / "rules.horn").read_text())
+    frame = pd.read_csv(folder / "patients.csv")
+    printed = parse_claims(done.stdout, rules.code_book, frame.columns)
+    for claim, other, (body, outcome) in zip(printed, kept, rules.list_claims(), strict=True):
+        met = meet_conditions(body, frame)
+        assert (meet_conditions(claim.body, frame) == met).all() and claim.outcome == outcome
+        assert (meet_conditions(other.body, frame) == met).all() and other.outcome == outcome
+    (tmp_path / "claims.txt").write_text(done.stdout)
+    checked = hornbook("check", tmp_path / "claims.txt", "--model", folder / "tree.onnx", "--data",
+                       folder / "patients.csv", "--target", "ill")  # fmt: skip
+    assert checked.returncode in (0, 1) and checked.stdout.count(" -> ") == len(kept)
     assert "# guarantee: " in done.stdout and "applies to" in done.stdout
     assert "age ≥ " in hornbook("show", tmp_path).stdout
     page = (tmp_path / "report.html").read_text()

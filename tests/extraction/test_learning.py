@@ -83,7 +83,7 @@ def test_judge_is_learned_by_queries(tmp_path):
     assert extraction.explanation.classes == ("rejected", "accepted")
     again = Extraction.from_json(extraction.to_json())
     assert again.to_json() == extraction.to_json() and again.theory == extraction.theory
-    with pytest.raises(HornbookError, match="only the sizes on the way are kept"):
+    with pytest.raises(HornbookError, match="the shortest explanation has 2 literals"):
         extraction.choose(1)
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords, read_segment
-from hornbook.conditions import Category, Condition, Missing, Threshold
+from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.times import read_days, write_days
 
@@ -181,7 +181,15 @@ def write_condition(condition: Condition, code_book: CodeBook = EMPTY_BOOK) -> s
         return f"{name} {'in' if condition.inside else 'not in'} {{{values}}}"
     if isinstance(condition, Missing):
         return f"{name} is {'missing' if condition.missing else 'present'}"
-    raise HornbookError(f"{condition}: no claim says so")
+    if isinstance(condition, IsTrue):
+        return f"{name} is {'true' if condition.true else 'false'}"
+    ends = (
+        Threshold(condition.column, condition.low),
+        Threshold(condition.column, condition.high, above=False),
+    )
+    sides = ends if condition.inside else tuple(end.negate() for end in ends)
+    joined = (" & " if condition.inside else " or ").join(write_condition(side, code_book) for side in sides)
+    return joined if condition.inside else f"({joined})"
 
 
 _WORD = r'(?:-(?!>)|[^\s&∧,→\#"{}<>=≤≥≠!\-])+'
@@ -191,6 +199,7 @@ _TOKEN = re.compile(
        | (?P<and>[&∧,])
        | (?P<sign><=|>=|!=|[<>=≤≥≠])
        | (?P<brace>[{{}}])
+       | (?<!\S)\((?P<gap>(?:[^()"]|"(?:[^"\\]|\\.)*")*\sor\s(?:[^()"]|"(?:[^"\\]|\\.)*")*)\)
        | "(?P<quoted>[^"\\]*(?:\\.[^"\\]*)*)"
        | (?P<word>{_WORD})
        | (?P<bad>.)""",
@@ -198,7 +207,9 @@ _TOKEN = re.compile(
 )
 _PLAIN_WORD = re.compile(rf"{_WORD}\Z")
 _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!="}
-_KEYWORDS = frozenset({"and", "if", "otherwise", "true", "more", "never", "not", "in", "is", "True", "False"})
+_KEYWORDS = frozenset(
+    {"and", "if", "otherwise", "or", "true", "more", "never", "not", "in", "is", "True", "False"}
+)
 
 
 class _ClaimToken(NamedTuple):
@@ -278,6 +289,8 @@ def _parse_monotone(reader: _Reader) -> MonotoneClaim:
 
 def _parse_conditions(reader: _Reader) -> list[Condition]:
     """A condition, the two ends of a range, or what a variable of a theory says, which stands in quotes."""
+    if reader.peek().kind == "gap":
+        return [_parse_gap(_Reader(list(_tokens(reader.take().text)), reader.code_book))]
     low, column, after, further = (reader.peek(ahead) for ahead in range(4))
     if low.kind == "quoted" and (column.kind in ("and", "arrow") or column == _ClaimToken("word", "and")):
         return _parse_conditions(_Reader(list(_tokens(reader.take().text)), reader.code_book))
@@ -300,6 +313,18 @@ _WHOLE_RANGE = re.compile(r"(?P<low>[-−]?\d+)(?:(?P<dash>–)| to )(?P<high>[-
 """Whole numbers from one to another, as explanations print them."""
 
 
+def _parse_gap(reader: _Reader) -> Between:
+    """The numbers around a gap, such as `age <= 40 or age > 60`."""
+    below, _, beyond = _parse_condition(reader), reader.take_keyword("or"), _parse_condition(reader)
+    if not (isinstance(below, Threshold) and isinstance(beyond, Threshold)) or (
+        below.above or not beyond.above or below.column != beyond.column
+    ):
+        raise HornbookError(
+            f"what lies around a gap is written ({below.column} <= 40 or {below.column} > 60)"
+        )
+    return Between(below.column, below.cut, beyond.cut, inside=False)
+
+
 def _make_threshold(column: str, sign: str, cut: float) -> Threshold:
     if sign in (">=", "<"):
         cut = math.nextafter(cut, -math.inf)
@@ -312,9 +337,14 @@ def _parse_condition(reader: _Reader) -> Condition:
     if token.kind == "sign":
         return _parse_comparison(column, _SIGNS.get(token.text, token.text), reader)
     if token == _ClaimToken("word", "is"):
-        if (state := reader.take_keyword("missing", "present")) is None:
+        state = reader.take_keyword("missing", "present", "true", "false")
+        if state is None:
             return _parse_comparison(column, "=", reader)
-        return Missing(column, state == "missing")
+        return (
+            Missing(column, state == "missing")
+            if state in ("missing", "present")
+            else IsTrue(column, state == "true")
+        )
     inside = token == _ClaimToken("word", "in")
     if inside or (token == _ClaimToken("word", "not") and reader.take_keyword("in") is not None):
         return Category(column, tuple(_parse_values(column, reader)), inside)

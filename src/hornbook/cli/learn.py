@@ -76,6 +76,9 @@ def learn(
     ] = Policy.VIOLATED,
     shrink: Annotated[bool, what(help="A known theory: make counterexamples minimal.")] = True,
     max_rules: Annotated[int, how_long(min=1, help="Most rules (prime).")] = 100,
+    max_literals: Annotated[
+        int | None, how_long(min=1, help="Most conditions to read; 20 of a classifier (prime).")
+    ] = None,
     max_queries: Annotated[int, how_long(min=0, help="Most equivalence queries.")] = 100,
     seconds: Annotated[
         float | None, how_long(min=0.1, help="Seconds in all; half of them for proofs.")
@@ -101,8 +104,7 @@ def learn(
 ) -> None:
     """Learn a Horn theory by queries: of a model, or a known one.
 
-    A model reads 0/1 variables made of the columns, or the columns themselves. Run the same command again to
-    resume an interrupted run.
+    A model reads 0/1 variables made of the columns, or the columns. The same command resumes a run.
 
     Examples:
       hornbook learn target.horn --counterexamples inflated
@@ -153,6 +155,7 @@ def learn(
         "judge": judge,
         "learner": (learner or Learner.PRIME).value,
         "max_rules": max_rules,
+        "max_literals": max_literals,
         "max_queries": max_queries,
         "sample_size": int(sample_size) if sample_size.isdigit() else sample_size,
         **({"row_rules": True} if row_rules else {}),
@@ -217,22 +220,27 @@ def learn_about(
     `model` is its file, which certificates name.
     """
     from hornbook.queries import INTERRUPTED, MODEL_FAILED
-    from hornbook.runs import learn_as_set
+    from hornbook.runs import TheoryProofs, learn_as_set
     from hornbook.runs.folder import TRACE_FILE
 
     settings, folder = run.config["settings"], run.folder
+    proving: TheoryProofs | None = None
     with progress("asking the model", settings["max_queries"]) as show:
-        extraction = learn_as_set(
-            subject,
-            settings,
-            folder and folder / TRACE_FILE,
-            lambda entry: show(_describe_entry(entry)),
-            run.clock,
-        )
-    reason = extraction.stop_reason
-    certificates = None
-    if prover is not None and not reason.startswith(MODEL_FAILED):
-        certificates = _prove(prover, extraction, folder, model, run.config["proof"]["total"])
+        if prover is not None:
+            proving = TheoryProofs(prover, folder, model, run.config["proof"]["total"])
+            proving.watch = lambda number, count: show(f"rule {number} of {count}")
+        try:
+            extraction = learn_as_set(
+                subject,
+                settings,
+                folder and folder / TRACE_FILE,
+                lambda entry: show(_describe_entry(entry)),
+                run.clock,
+                proving,
+            )
+        except KeyboardInterrupt:  # during proofs: those that were found are kept
+            raise Interrupted(RESUME) from None
+    reason, certificates = extraction.stop_reason, None if proving is None else proving.certificates
     extraction = run.add_provenance(extraction)
     run.save(extraction, certificates)
     if as_json:
@@ -288,22 +296,6 @@ def _train(table: TargetTable, settings: Mapping[str, Any], words: CodeBook) -> 
     return describe_network(trained, NETWORK_FILE), trained.network
 
 
-def _prove(
-    prover: RuleProver, extraction: Extraction, folder: Path | None, model: Path | None, total: float | None
-) -> Certificates:
-    """Prove or refute each rule; without a folder, an interrupt keeps the certificates so far."""
-    from hornbook.runs import prove_theory
-
-    rules = extraction.theory.rules
-    try:
-        with progress("proving rules", len(rules)) as show:
-            return prove_theory(
-                prover, rules, folder, model, total, lambda number: show(f"rule {number} of {len(rules)}")
-            )
-    except KeyboardInterrupt:
-        raise Interrupted(RESUME) from None
-
-
 def _proof_lines(certificates: Certificates) -> list[str]:
     """The verdict on each rule, as comments: what holds comes first."""
     from hornbook.logic import UNICODE, rule_text
@@ -326,19 +318,17 @@ def _proof_objects(certificates: Certificates) -> list[dict[str, Any]]:
 
 
 def _rule_lines(extraction: Extraction) -> list[str]:
-    """One rule a line, with its statistics in a comment; the lines can be read back as a theory."""
-    texts = [str(line) for line in str(extraction.theory).splitlines()]
+    """One rule a line, with its statistics in a comment; check reads them as claims."""
+    lines = extraction.explanation.lines()
+    texts = [f"{line.text}: {line.outcome}" for line in lines]
+    if lines and lines[-1].text == "otherwise":
+        texts[-1] = f"# {texts[-1]}"
     width = max(map(len, texts), default=0)
-    lines = []
-    for text, line in zip(texts, extraction.lines, strict=False):
-        right = (
-            ""
-            if not (line.precision and line.precision.size)
-            else f", right on {100 * line.precision.estimate:.1f} % of these"
-        )
-        share = 100 * line.support.estimate
-        lines.append(f"{text:<{width}}  # applies to {share:.1f} % of samples{right}")
-    if len(extraction.lines) > len(texts):
-        default = extraction.explanation.lines()[-1]
-        lines.append(f"# {default.text} {default.outcome}")
-    return lines
+    written = []
+    for text, line in zip(texts, extraction.lines, strict=True):
+        share = line.precision.estimate if line.precision and line.precision.size else None
+        right = "" if share is None else f", right on {100 * share:.1f} % of these"
+        proved = ", proved" if line.guarantee is not None and line.guarantee.kind == "proved" else ""
+        applies = f"# applies to {100 * line.support.estimate:.1f} % of samples{right}{proved}"
+        written.append(f"{text:<{width}}  {applies}")
+    return written

@@ -94,8 +94,10 @@ def _html(run: Run, background: bool) -> str:
 
 
 def _rules(run: Run, background: bool) -> str:
+    from hornbook.runs.folder import write_rules
+
     extraction = run.extraction
-    return (extraction.compiled.theory if background else extraction.theory).to_text()
+    return extraction.compiled.theory.to_text() if background else write_rules(extraction)
 
 
 def _csv(run: Run, background: bool) -> str:

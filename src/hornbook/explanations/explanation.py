@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -197,6 +197,13 @@ class Explanation(ABC):
     def list_boxes(self) -> tuple[Box, ...]:
         """Its drawing, the first box to read first; empty where it has none."""
         return ()
+
+    def list_claims(self) -> Iterator[tuple[tuple[Condition, ...], str]]:
+        """What each line claims by itself: conditions, and the class of all rows that meet them.
+
+        Only the lines of an explanation whose order means nothing claim anything by themselves.
+        """
+        return iter(())
 
     @abstractmethod
     def match_lines(self, frame: pd.DataFrame) -> Bools:

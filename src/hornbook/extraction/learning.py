@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -14,20 +15,22 @@ from numpy.typing import NDArray
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import ModelError
 from hornbook.extraction.explaining import list_differences, measure_fidelity
-from hornbook.extraction.fidelity import Fidelity
 from hornbook.extraction.result import ColumnSummary, Extraction, FrontierPoint, LineStatistics
-from hornbook.logic import Batch, Bools
+from hornbook.logic import Batch, Bools, HornTheory, Rule
 from hornbook.models import note_changed_answers
 from hornbook.queries import (
     MODEL_FAILED,
     UNDETERMINED,
+    Estimated,
     GroupPropagation,
+    Guarantee,
     HornRules,
     QueryResult,
     QuerySubject,
     Settings,
     extract,
     measure_disagreement,
+    measure_rules,
 )
 from hornbook.queries.membership import TIMED_BLOCK
 from hornbook.randomness import Purpose, generator
@@ -42,8 +45,14 @@ FRESH_SAMPLES = 1 << 13
 MEASURING_SHARE = 0.2
 """Share of a time limit that is kept for measuring what was learned."""
 
+READABLE_LITERALS = 20
+"""The most literals of rules about a classifier, unless the user says another number."""
+
 Watch: TypeAlias = Callable[[dict[str, Any]], None]
 """Is called with the entry of the trace of each equivalence query."""
+
+Mend: TypeAlias = Callable[[tuple[Rule, ...]], Mapping[Rule, Rule | None]]
+"""Says of rules which are refuted: the rule that holds in the place of each, or None."""
 
 
 def learn_theory(
@@ -53,8 +62,9 @@ def learn_theory(
     trace: Path | None = None,
     watch: Watch | None = None,
     clock: Stopwatch | None = None,
+    mend: Mend | None = None,
 ) -> Extraction:
-    """Ask a model until rules say what it says, or a limit is reached; then measure the rules.
+    """Ask a model until rules say what it says, or a limit is reached; then choose and measure rules.
 
     A model that fails ends the run: what was learned is returned, and its stop reason says so.
 
@@ -71,6 +81,8 @@ def learn_theory(
         Is called with every such entry.
     clock
         Measures the time of the run, if it has begun before.
+    mend
+        Is given the rules that were learned; those that it refutes are replaced, or left out.
 
     Examples
     --------
@@ -108,9 +120,11 @@ def learn_theory(
         trace=trace,
         watch=watch and (lambda _, trace: watch(trace.entries[-1])),
     )
-    answers = Answers.of(result, limit, clock)
-    extraction = TheoryMeasurement(subject, settings, result, answers).measure()
-    return replace(extraction, provenance=describe_learning(subject, settings))
+    proving = Stopwatch()
+    mended = {} if mend is None or result.stop_reason.startswith(MODEL_FAILED) else mend(result.rules)
+    answers = Answers.of(result, None if limit is None else limit + proving.elapsed, clock)
+    measurement = TheoryMeasurement(subject, settings, result, answers, mended)
+    return replace(measurement.measure(), provenance=describe_learning(subject, settings))
 
 
 def describe_learning(subject: QuerySubject, settings: Settings) -> dict[str, Any]:
@@ -122,6 +136,7 @@ def describe_learning(subject: QuerySubject, settings: Settings) -> dict[str, An
             "learner": settings.learner,
             "max_queries": settings.budget.equivalence_queries,
             "max_rules": settings.max_rules,
+            "max_literals": settings.max_literals,
             "sample_size": settings.size,
             "epsilon": settings.epsilon,
             "delta": settings.delta,
@@ -134,12 +149,31 @@ def describe_learning(subject: QuerySubject, settings: Settings) -> dict[str, An
 
 @dataclass(frozen=True)
 class TheoryMeasurement:
-    """Measures what was learned about a model, as far as the model answers in time."""
+    """Chooses among the rules that were learned about a model, and measures them as far as it answers.
+
+    Parameters
+    ----------
+    subject, settings, result
+        The model, how it was asked, and what was learned.
+    answers
+        The answers that it still gives.
+    mended
+        For each rule that was refuted what holds in its place, or None.
+
+    """
 
     subject: QuerySubject
     settings: Settings
     result: QueryResult
     answers: Answers
+    mended: Mapping[Rule, Rule | None] = field(default_factory=dict)
+
+    @property
+    def max_literals(self) -> int | None:
+        """The most literals of the rules that are chosen; None for all rules."""
+        given = self.settings.max_literals
+        readable = self.settings.learner == "prime" and self.subject.teacher.label is not None
+        return READABLE_LITERALS if given is None and readable else given
 
     def measure(self) -> Extraction:
         """The whole result: rules with their default, and how faithful they are."""
@@ -148,59 +182,98 @@ class TheoryMeasurement:
             self._draw(FRESH_SAMPLES, generator(subject.seed, purpose))
             for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
         )
-        rules = HornRules(
-            result.theory,
-            result.background,
-            teacher.reader,
-            teacher.label,
-            classes=() if teacher.label is None else subject.classes,
-            code_book=subject.words,
-        )
         rng = generator(subject.seed, Purpose.EVALUATION_ORDER)
-        unseen, unseen_labels = answers.label_rows(
+        unseen = answers.label_rows(
             teacher.decide_rows, subject.held_out.reset_index(drop=True), "unseen rows", rng
         )
-        if teacher.label is not None:
-            chosen_by, labels = answers.label(
-                teacher.decide_items, chosen_by, "samples that the default is chosen by"
-            )
-            rules = replace(rules, default=choose_default(rules, chosen_by, labels))
-        fresh, labels = answers.label(teacher.decide_items, fresh, "samples")
-        used, used_labels = answers.label_rows(teacher.decide_rows, teacher.frame, "rows that were used", rng)
-        derived = rules.derive(fresh)
-        fidelity = measure_fidelity(
-            rules,
-            samples=(rules.decide_items(fresh), labels),
-            unseen=(rules.decide(unseen), unseen_labels),
-            used=(rules.decide(used), used_labels),
-            units=subject.held_out_units[unseen.index],
-        )
-        failure = answers.failure
+        choice = answers.label(teacher.decide_items, chosen_by, "samples that rules are chosen by")
+        samples = answers.label(teacher.decide_items, fresh, "samples")
+        used = answers.label_rows(teacher.decide_rows, teacher.frame, "rows that were used", rng)
+        points = [
+            self._measure_point(self._name_rules(rules, *choice), samples, unseen, used)
+            for rules in (*self._list_choices(*choice), result.rules)
+        ]
+        as_learned = points.pop()
+        within = [
+            point for point in points if self.max_literals is None or point.literals <= self.max_literals
+        ]
+        point = within[-1] if within else points[0]
+        rules, failure = cast(HornRules, point.explanation), answers.failure
         return Extraction(
             target=subject.target,
             classes=teacher.classes,
             explanation=rules,
-            fidelity=fidelity,
-            guarantee=result.guarantee,
-            frontier=tuple(
-                FrontierPoint(point.literals, Fidelity(point.disagreement.complement()))
-                for point in result.frontier
-            ),
-            lines=tuple(self._measure_lines(rules, derived, labels)),
+            fidelity=point.fidelity,
+            guarantee=self._find_guarantee(point),
+            frontier=tuple(points),
+            lines=point.lines,
             columns=tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in rules.columns),
-            differences=tuple(list_differences(rules, unseen, unseen_labels.astype(np.intp))),
+            differences=tuple(list_differences(rules, unseen[0], unseen[1].astype(np.intp))),
             answers=result.membership_queries,
             stop_reason=result.stop_reason if failure is None else f"{MODEL_FAILED}: {failure}",
             distribution=teacher.feature_distribution.describe(),
             missing_values=teacher.queries.describe(),
             notes=(
                 *subject.describe_units(),
-                *self._list_notes(derived),
-                *self._compare_with_target(),
+                *self._note_choice(point, points[-1], as_learned),
+                *self._list_notes(rules, rules.derive(samples[0])),
+                *self._compare_with_target(rules.theory),
                 *note_changed_answers(result.changed_answers),
                 *answers.list_notes(),
             ),
         )
+
+    def _list_choices(self, items: Batch, labels: Bools) -> Iterator[tuple[Rule, ...]]:
+        """The most useful rules of 5 literals, of 10, 20, 40, …, and all rules, the most useful first."""
+        kept = [self.mended.get(rule, rule) for rule in self.result.rules]
+        whole = self._name_rules(tuple(dict.fromkeys(rule for rule in kept if rule is not None)))
+        ranked = rank_rules(whole, items, labels)
+        sizes = np.cumsum([whole.count_literals(rule) for rule in ranked]).tolist()
+        limits = {5 * 2**step for step in range(30)} | {self.max_literals or 0}
+        counts = dict.fromkeys(bisect_right(sizes, limit) for limit in sorted(limits))
+        yield from (tuple(ranked[:count]) for count in counts if 0 < count < len(ranked))
+        yield tuple(ranked)
+
+    def _name_rules(
+        self, rules: tuple[Rule, ...], items: Batch | None = None, labels: Bools | None = None
+    ) -> HornRules:
+        """Rules as an explanation; labelled samples decide what is assumed where they decide nothing."""
+        teacher, background = self.subject.teacher, self.result.background
+        named = HornRules(
+            HornTheory(background.vocabulary, (*background, *rules)),
+            background,
+            teacher.reader,
+            teacher.label,
+            classes=() if teacher.label is None else self.subject.classes,
+            code_book=self.subject.words,
+        )
+        if teacher.label is None or items is None or labels is None:
+            return named
+        return replace(named, default=choose_default(named, items, labels))
+
+    def _measure_point(
+        self,
+        rules: HornRules,
+        samples: tuple[Batch, Bools],
+        unseen: tuple[pd.DataFrame, Bools],
+        used: tuple[pd.DataFrame, Bools],
+    ) -> FrontierPoint:
+        """How faithful rules are on samples and rows, and how often each of their lines is right."""
+        fidelity = measure_fidelity(
+            rules,
+            samples=(rules.decide_items(samples[0]), samples[1]),
+            unseen=(rules.decide(unseen[0]), unseen[1]),
+            used=(rules.decide(used[0]), used[1]),
+            units=self.subject.held_out_units[unseen[0].index],
+        )
+        return FrontierPoint(rules.literals, fidelity, rules, tuple(self._measure_lines(rules, *samples)))
+
+    def _find_guarantee(self, point: FrontierPoint) -> Guarantee:
+        """What is known of rules: of all that were learned what the run says, else what samples say."""
+        if set(cast(HornRules, point.explanation).theory) == set(self.result.theory):
+            return self.result.guarantee
+        words = self.subject.teacher.feature_distribution.describe()
+        return Estimated(point.fidelity.samples.complement(), words)
 
     def _draw(self, size: int, rng: np.random.Generator) -> Batch:
         """Samples of the features; a column known to be in one bin is known to be in no other."""
@@ -208,22 +281,20 @@ class TheoryMeasurement:
         items = teacher.feature_distribution.draw(size, rng)
         return GroupPropagation(items.vocabulary, teacher.reader.groups)(items)
 
-    def _measure_lines(
-        self, rules: HornRules, derived: NDArray[np.int8], labels: Bools
-    ) -> Iterator[LineStatistics]:
+    def _measure_lines(self, rules: HornRules, items: Batch, labels: Bools) -> Iterator[LineStatistics]:
         """The statistics of each rule, and of the default on the samples that it decides."""
         counts = rules.match_lines(self.subject.frame).sum(axis=1).tolist()
-        measured = {each.rule: each for each in self.result.statistics}
-        for count, rule in zip(counts, rules.rules, strict=False):
-            if rule in measured:
-                yield LineStatistics(count, measured[rule].support, measured[rule].precision)
-            else:
-                yield LineStatistics(count, Share.of(0, 0), None)
+        if self.result.samples is None:
+            yield from (LineStatistics(count, Share.of(0, 0), None) for count in counts[: len(rules.rules)])
+        else:
+            found = HornTheory(rules.theory.vocabulary, rules.rules)
+            for count, each in zip(counts, measure_rules(found, *self.result.samples), strict=False):
+                yield LineStatistics(count, each.support, each.precision)
         if rules.label is not None:
-            left = derived == UNDETERMINED
+            left = rules.derive(items) == UNDETERMINED
             yield LineStatistics(counts[-1], Share.where(left), Share.where(labels[left] == rules.default))
 
-    def _compare_with_target(self) -> Iterator[str]:
+    def _compare_with_target(self, theory: HornTheory) -> Iterator[str]:
         """How often a judge, its rules and its target T differ, on twice the samples of a query."""
         teacher, settings, answers = self.subject.teacher, self.settings, self.answers
         late = answers.deadline is not None and answers.deadline.passed
@@ -234,7 +305,7 @@ class TheoryMeasurement:
             size = max(size, 2 * sample_size(settings.size, width, settings.epsilon, settings.delta, 1))
         judges = {
             "t": teacher.theory.satisfied_by,
-            "h": self.result.theory.satisfied_by,
+            "h": theory.satisfied_by,
             "nn": teacher.decide_items,
         }
         rng = generator(self.subject.seed, Purpose.RULE_JUDGEMENT)
@@ -246,13 +317,32 @@ class TheoryMeasurement:
             f"model and T on {shares['t_nn']} (t_nn), rules and model on {shares['h_nn']} (h_nn)."
         )
 
-    def _list_notes(self, derived: NDArray[np.int8]) -> Iterator[str]:
+    def _note_choice(
+        self, chosen: FrontierPoint, whole: FrontierPoint, as_learned: FrontierPoint
+    ) -> Iterator[str]:
+        """How many rules were refuted, and how many others there are."""
+        if refuted := len(self.mended):
+            repaired = sum(rule is not None for rule in self.mended.values())
+            yield (
+                f"Of {len(self.result.rules)} rules {refuted} were refuted: {repaired} of these are replaced "
+                f"by longer ones that hold, {refuted - repaired} are left out. With the refuted ones the "
+                f"fidelity would be {as_learned.fidelity.share}, with all others {whole.fidelity.share}."
+            )
+        if chosen is not whole:
+            count = len(whole.lines) - len(chosen.lines)
+            yield (
+                f"{count} further rules are less useful: with all there are {whole.literals} literals to "
+                f"read, and the fidelity is {whole.fidelity.share}."
+            )
+
+    def _list_notes(self, rules: HornRules, derived: NDArray[np.int8]) -> Iterator[str]:
         """What else a reader should know about rules from queries."""
         teacher, result = self.subject.teacher, self.result
         if teacher.label is not None and len(derived):
             left = Share.where(derived == UNDETERMINED)
             yield f"The rules leave {left} of the samples undetermined, and the default decides them."
-        asked = [each.entailed_by_model for each in result.statistics]
+        shown = set(rules.rules)
+        asked = [each.entailed_by_model for each in result.statistics if each.rule in shown]
         answered = [answer for answer in asked if answer is not None]
         if answered:
             yield (
@@ -324,6 +414,39 @@ class Answers:
         """What could not be measured, as a note; none if everything was."""
         reason = "The time was up" if self.failure is None else "The model failed"
         return [f"{reason}: figures are from {', '.join(self.gaps)}."] if self.gaps else []
+
+
+def rank_rules(rules: HornRules, items: Batch, labels: Bools) -> list[Rule]:
+    """The rules, each next one with the most further agreement with a model per literal; the useless last.
+
+    Parameters
+    ----------
+    rules
+        All rules.
+    items, labels
+        Interpretations of the features, and the model's class of each.
+
+    """
+    hits, outcomes = rules.match_rules(items)
+    costs = np.array([max(1, rules.count_literals(rule)) for rule in rules.rules])
+    default = True if rules.label is None else bool(2 * labels.sum() >= len(labels))
+    says = np.zeros((2, len(labels)), np.bool_)  # which classes the chosen rules derive, (classes, items)
+    chosen: list[int] = []
+    left = list(range(len(rules.rules)))
+
+    def count_agreeing(added: int | None = None) -> int:
+        no, yes = says if added is None else (says | (np.arange(2)[:, None] == outcomes[added]) & hits[added])
+        return int((np.where(no == yes, default, yes) == labels).sum())
+
+    while left:
+        now = count_agreeing()
+        gains = [(count_agreeing(number) - now) / costs[number] for number in left]
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        chosen.append(left.pop(best))
+        says[outcomes[chosen[-1]]] |= hits[chosen[-1]]
+    return [rules.rules[number] for number in (*chosen, *left)]
 
 
 def choose_default(rules: HornRules, items: Batch, labels: Bools) -> int:

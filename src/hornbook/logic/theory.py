@@ -10,7 +10,7 @@ M. Wild. Implicational bases for finite closure systems. 1989.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -125,9 +125,14 @@ class HornTheory:
         """Whether some interpretation satisfies every rule."""
         return BOTTOM not in self.closure(())
 
-    def minimise(self) -> HornTheory:
-        """An equivalent theory with no redundant rule and no redundant body literal."""
-        return HornTheory(self.vocabulary, remove_redundancy(self.rules, len(self.vocabulary)))
+    def minimise(self, background: HornTheory | None = None) -> HornTheory:
+        """An equivalent theory with no redundant rule and no redundant body literal.
+
+        The rules of a background hold anyway: others that follow from them are redundant, and they stay.
+        """
+        known = () if background is None else background.over(self.vocabulary).rules
+        rules = (rule for rule in self.rules if rule not in known)
+        return HornTheory(self.vocabulary, (*known, *remove_redundancy(rules, len(self.vocabulary), known)))
 
     def canonical(self) -> HornTheory:
         """The Duquenne–Guigues basis: the least number of bodies, each with all its heads."""
@@ -270,15 +275,15 @@ def random_theory(
     raise HornbookError(f"there are too few distinct rules over {variables} variables to draw {rules}")
 
 
-def remove_redundancy(rules: Iterable[Rule], width: int) -> list[Rule]:
-    """Left-reduce every body, then drop every rule that the others entail."""
+def remove_redundancy(rules: Iterable[Rule], width: int, known: Sequence[Rule] = ()) -> list[Rule]:
+    """Left-reduce every body, then drop every rule that the others and those that are known entail."""
     kept = [rule for rule in dict.fromkeys(rules) if not rule.is_trivial]
-    program = Program.of(kept, width)
+    program = Program.of([*known, *kept], width)
     reduced = list(dict.fromkeys(_left_reduce(rule, program) for rule in kept))
     # the longest first, so that of two equivalent rules the shorter stays
     for rule in sorted(reduced, key=lambda rule: -len(rule.body)):
         others = [other for other in reduced if other != rule]
-        if _is_entailed(rule.body, rule, Program.of(others, width)):
+        if _is_entailed(rule.body, rule, Program.of([*known, *others], width)):
             reduced = others
     return reduced
 

@@ -43,11 +43,7 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
     if not isinstance(model, Predictor):
         names = _list_declared(model)
         predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
-    elif (
-        model.positive is not None
-        or model.threshold is not None
-        or (model.decisions is not None and model.labels is None)
-    ):
+    elif _decides_one_class(model):
         return replace(model, classes=None, times=times), (0, 1)  # it decides for one class, or against it
     else:
         predictor = model
@@ -60,6 +56,15 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
     return replace(predictor, column=None, positive=None, decisions=None), classes
 
 
+def _decides_one_class(predictor: Predictor) -> bool:
+    """Whether a model only decides for one of its classes, or against it."""
+    return (
+        predictor.positive is not None
+        or predictor.threshold is not None
+        or (predictor.decisions is not None and predictor.labels is None)
+    )
+
+
 def predict_two_classes(
     model: Any, frame: pd.DataFrame, reads_columns: bool = False
 ) -> tuple[Predictor, tuple[Any, ...]]:
@@ -69,7 +74,8 @@ def predict_two_classes(
     """
     model, times = _load_classifier(model), GivenForm.of(frame).times
     if isinstance(model, Predictor):
-        return replace(model, times=times), (0, 1)
+        two = not _decides_one_class(model) and len(model.classes or ()) == 2
+        return replace(model, times=times), tuple(model.classes or ()) if two else (0, 1)
     if isinstance(model, RemoteModel):
         model.find_classes(restore_times(frame, times))
     classes = tuple(_list_declared(model)) or (0, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, IsTrue, write_value
+from hornbook.conditions import Condition, IsTrue, merge_conditions, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.explanation import Explanation, Line, Reason
@@ -102,8 +102,8 @@ class HornRules(Explanation):
 
     @property
     def literals(self) -> int:
-        """The number of literals in all bodies."""
-        return sum(len(rule.body) for rule in self.rules)
+        """The number of conditions in all lines, those on one column merged."""
+        return sum(map(self.count_literals, self.rules))
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -168,6 +168,14 @@ class HornRules(Explanation):
             return tuple(lines)
         return (*lines, Line("otherwise" if lines else "always", outcome=self.classes[self.default]))
 
+    def list_claims(self) -> Iterator[tuple[tuple[Condition, ...], str]]:
+        """For each rule about the label its conditions, those on one column merged, and its class."""
+        for rule in self.rules if self.label is not None else ():
+            named = self.theory.vocabulary.named(rule.body)
+            read = (self._read_condition(name) or self._condition(name) for name in named)
+            if rule.head in self.label_variables:
+                yield merge_conditions(read), self._head(rule)
+
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each rule the rows in which its body follows; for the default those that are undetermined."""
         items = self.read_rows(frame)
@@ -186,10 +194,7 @@ class HornRules(Explanation):
         steps = () if conclusion.proof is None else conclusion.proof.steps
         needed = {v for rule in steps for v in rule.body}
         facts = () if conclusion.proof is None else sorted(needed & conclusion.proof.facts)
-        names = [self.theory.vocabulary.name(v) for v in facts]
-        conditions = [each for name in names if (each := self._read_condition(name)) is not None]
-        others = (self.describe(name) for name in names if self._read_condition(name) is None)
-        words = (*self.code_book.describe_all(conditions), *others)
+        words = self._describe_facts(self.theory.vocabulary.name(v) for v in facts)
         return Reason(int(self.decide(row)[0]), words)
 
     def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
@@ -312,10 +317,38 @@ class HornRules(Explanation):
         return self.reader.batch(frame[list(self.columns)])
 
     def _describe_body(self, rule: Rule) -> str:
-        described = map(self.describe, self.theory.vocabulary.named(rule.body))
+        described = self._describe_literals(rule)
         return " and ".join(
-            f"({words})" if " or " in words and len(rule.body) > 1 else words for words in described
+            f"({words})" if " or " in words and len(described) > 1 else words for words in described
         )
+
+    def count_literals(self, rule: Rule) -> int:
+        """The number of conditions that a reader of a rule meets."""
+        return len(self._describe_literals(rule))
+
+    def match_rules(self, items: Batch) -> tuple[Bools, NDArray[np.intp]]:
+        """Which interpretations each rule alone decides, shape (rules, items), and the class of each rule."""
+        matches = np.ones((len(self.rules), len(items)), np.bool_)
+        if self.label is None:
+            for row, rule in zip(matches, self.rules, strict=True):
+                row[:] = ~HornTheory(self.theory.vocabulary, (*self.background, rule)).satisfied_by(items)
+            return matches, np.zeros(len(self.rules), np.intp)
+        closed, _ = self.background.program.close_batch(self.extend(items))
+        for row, rule in zip(matches, self.rules, strict=True):
+            for v in rule.body:
+                row &= bits.flat(closed[v], len(items))
+        heads = [rule.head == self.label_variables[1] for rule in self.rules]
+        return matches, np.array(heads, np.intp)
+
+    def _describe_literals(self, rule: Rule) -> tuple[str, ...]:
+        """What the body of a rule asks for, in words; conditions on one column are merged."""
+        return self._describe_facts(self.theory.vocabulary.named(rule.body))
+
+    def _describe_facts(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Variables that are true, in words by their names; conditions on one column are merged."""
+        read = {name: self._read_condition(name) for name in names}
+        conditions = self.code_book.describe_all(each for each in read.values() if each is not None)
+        return (*conditions, *(self.describe(name) for name, each in read.items() if each is None))
 
     def _head(self, rule: Rule) -> str:
         if isinstance(rule.head, Bottom):

@@ -245,6 +245,9 @@ class Settings:
         Number of candidate rules for each counterexample.
     max_rules
         Maximum number of rules besides the background; the least useful ones are dropped.
+    max_literals
+        Of these rules as many of the most useful ones are chosen as have so many literals to read. None
+        stands for 20 of what `prime` learned about a classifier, and for no limit elsewhere.
     evaluation
         Number of labelled samples held out to measure every hypothesis and rule; no rule is
         chosen by them.
@@ -266,6 +269,7 @@ class Settings:
     pool: int = 1 << 17
     tries: int = 4
     max_rules: int = 100
+    max_literals: int | None = None
     evaluation: int = 1 << 16
     coherence: int = 512
     seed: int = 0
@@ -295,10 +299,11 @@ def run_identity(
 ) -> dict[str, Any]:
     """The settings that determine the steps of a run, given the teacher; a trace is tied to them.
 
-    The budget is not among them, so a run can be resumed with a larger one.
+    The budget is not among them, so a run can be resumed with a larger one; nor is how much is to be read.
     """
     vocabulary = distribution.vocabulary
-    decisive = {name: value for name, value in asdict(settings).items() if name != "budget"}
+    given = asdict(settings)
+    decisive = {name: given[name] for name in given if name not in ("budget", "max_literals")}
     return decisive | {
         "distribution": distribution.settings(),
         "vocabulary": _digest(to_json(vocabulary, ())),
@@ -339,6 +344,8 @@ class QueryResult:
     statistics
         What each of the `rules` is worth on held-out samples, in their order, and which oracle's
         counterexample led to it; empty if the run ended before any were labelled.
+    samples
+        The held-out samples, and whether the model accepts each; None if none were labelled.
     coherence
         How often the model's answers about unknown values contradict its other answers, with
         witnesses; None if it was not measured.
@@ -361,6 +368,7 @@ class QueryResult:
     disagreement: Share
     stop_reason: str
     statistics: tuple[RuleStatistics, ...]
+    samples: tuple[Batch, Bools] | None
     coherence: CoherenceReport | None
     changed_answers: Share
     frontier: tuple[DisagreementPoint, ...]

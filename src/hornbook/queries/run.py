@@ -167,10 +167,9 @@ class QueryRun:
             return limit
         try:
             reason = self._run_steps(watch)
-            if self.guarantee is not None:
-                self._measure(self._drop_redundant_rules())
-            elif self.found_by:
+            if self.guarantee is None and self.found_by:
                 self._choose_final_rules()
+            self._minimise()
             self._ask_rules()
             self._ask_again()
             return reason
@@ -221,6 +220,7 @@ class QueryRun:
             disagreement,
             stop_reason,
             self._statistics(),
+            self.held_out,
             self.coherence,
             self.changed_answers,
             tuple(self.frontier),
@@ -273,14 +273,14 @@ class QueryRun:
             if self.frontier[-1:] != [point]:
                 self.frontier.append(point)
 
-    def _drop_redundant_rules(self) -> HornTheory:
-        """The theory without rules that follow from the others."""
-        theory = self.theory
-        for rule in sorted(self._rules(), key=lambda rule: -len(rule.body)):  # of two ways the shorter stays
-            others = HornTheory(theory.vocabulary, (other for other in theory if other != rule))
-            if others.entails(rule):
-                theory = others
-        return theory
+    def _minimise(self) -> None:
+        """Take the minimal theory that says the same: no rule and no literal of it follows from the rest."""
+        shorter = self.theory.minimise(self.background)
+        for rule in shorter:
+            longer = (each for each in self.found_by if each.head == rule.head and each.body >= rule.body)
+            if rule not in self.found_by and (origin := next(longer, None)) is not None:
+                self.found_by[rule] = self.found_by[origin]
+        self._measure(shorter)
 
     def _choose_final_rules(self) -> None:
         """Choose and refine rules on fresh samples, after the last query."""

@@ -67,8 +67,9 @@ def case_data(extraction: Extraction) -> dict[str, Any]:
 
 
 def readable_points(extraction: Extraction) -> list[FrontierPoint]:
-    """The points that a reader can move along: those with an explanation, the chosen one among them."""
-    points = [point for point in extraction.frontier if point.explanation is not None]
+    """The points that a reader can move along, the chosen one among them; of theories it is alone."""
+    movable = choose_explorer(extraction) is CASE_EXPLORER
+    points = [point for point in extraction.frontier if movable and point.explanation is not None]
     if all(point.explanation != extraction.explanation for point in points):
         chosen = extraction.explanation
         points.append(FrontierPoint(chosen.literals, extraction.fidelity, chosen))

@@ -1,6 +1,6 @@
 """Saved runs: the run folder, how a run is made and made again, its proofs, and comparisons with trees."""
 
-from hornbook.runs.certificates import ProofLimits, prove_and_repair, prove_theory
+from hornbook.runs.certificates import ProofLimits, TheoryProofs, prove_and_repair
 from hornbook.runs.comparison import ComparisonRow, compare_rules_with_trees, compare_with_trees
 from hornbook.runs.folder import (
     Run,
@@ -40,6 +40,7 @@ __all__ = [
     "ProofLimits",
     "Run",
     "TargetTable",
+    "TheoryProofs",
     "add_guarantees",
     "compare_rules_with_trees",
     "compare_with_trees",
@@ -61,7 +62,6 @@ __all__ = [
     "note_inputs",
     "prove_and_repair",
     "prove_lines",
-    "prove_theory",
     "read_row_file",
     "read_seal",
     "read_table_file",

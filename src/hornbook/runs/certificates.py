@@ -148,13 +148,29 @@ class Certificates:
 
     @property
     def guarantees(self) -> dict[Rule, Guarantee]:
-        """The guarantee for each rule."""
-        return {rule: certificate.guarantee for rule, certificate in self.by_rule.items()}
+        """The guarantee for each rule, and for each that was found in the place of a refuted one."""
+        return list_guarantees(self.by_rule.values())
 
     def _write(self) -> None:
         if self.path is not None:  # certificates of earlier rules that were not reached yet stay
             both = [*self.by_rule.values(), *self.earlier.values()]
             write_file(self.path, certificates_text(self.subject, self.prover.vocabulary, both))
+
+
+def list_guarantees(certificates: Iterable[Certificate]) -> dict[Rule, Guarantee]:
+    """The guarantee for each rule, and for each that was found in the place of a refuted one."""
+    guarantees: dict[Rule, Guarantee] = {}
+    for each in certificates:
+        guarantees[each.rule] = each.guarantee
+        if each.repair is not None:
+            guarantees.setdefault(each.repair.rule, Proved(each.repair.by, -each.repair.bound))
+    return guarantees
+
+
+def mend_rules(certificates: Iterable[Certificate]) -> dict[Rule, Rule | None]:
+    """For each refuted rule the one that holds in its place; None where none was found."""
+    refuted = (each for each in certificates if each.verdict.status == "refuted")
+    return {each.rule: None if each.repair is None else each.repair.rule for each in refuted}
 
 
 def certificates_text(
@@ -208,22 +224,14 @@ def prove_and_repair(
             yield mended
 
 
-def prove_theory(
-    prover: RuleProver,
-    rules: Sequence[Rule],
-    folder: Path | None = None,
-    model: Path | None = None,
-    total: float | None = None,
-    watch: Callable[[int], None] | None = None,
-) -> Certificates:
-    """Prove, refute and repair rules; what was proved before an interrupt is kept.
+@dataclass
+class TheoryProofs:
+    """Proves, refutes and repairs the rules of a theory; what was proved before an interrupt is kept.
 
     Parameters
     ----------
     prover
-        The prover of the model.
-    rules
-        The rules.
+        The prover.
     folder
         Where certificates are written as they are found; an interrupt goes on to the caller then.
     model
@@ -231,18 +239,30 @@ def prove_theory(
     total
         Time limit of all proofs together in seconds.
     watch
-        Is called with the number of rules decided so far.
+        Is called with the number of rules decided so far, and of all rules.
+    certificates
+        The certificates; None before rules were given.
 
     """
-    certificates = Certificates(prover, folder and folder / PROOFS_FILE, model)
-    try:
-        for number, _ in enumerate(prove_and_repair(certificates, rules, total=total), 1):
-            if watch is not None:
-                watch(min(number, len(rules)))
-    except KeyboardInterrupt:
-        if folder is not None:
-            raise
-    return certificates
+
+    prover: RuleProver
+    folder: Path | None = None
+    model: Path | None = None
+    total: float | None = None
+    watch: Callable[[int, int], None] | None = None
+    certificates: Certificates | None = None
+
+    def __call__(self, rules: Sequence[Rule]) -> dict[Rule, Rule | None]:
+        """For each rule that is refuted the one that holds in its place, or None."""
+        self.certificates = Certificates(self.prover, self.folder and self.folder / PROOFS_FILE, self.model)
+        try:
+            for number, _ in enumerate(prove_and_repair(self.certificates, rules, total=self.total), 1):
+                if self.watch is not None:
+                    self.watch(min(number, len(rules)), len(rules))
+        except KeyboardInterrupt:
+            if self.folder is not None:
+                raise
+        return mend_rules(self.certificates.by_rule.values())
 
 
 def read_certificates(path: Path) -> dict[str, Any]:

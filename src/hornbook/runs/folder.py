@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import hornbook
+from hornbook.checks import RuleClaim
 from hornbook.code_book import CodeBook
 from hornbook.diff import ModelDiff
 from hornbook.errors import HornbookError
@@ -329,10 +330,18 @@ def result_files(extraction: Extraction) -> dict[str, str]:
     """The files that show a result, by their names: what they hold follows from it."""
     return {
         EXTRACTION_FILE: extraction.to_json(),
-        THEORY_FILE: extraction.theory.to_text(),
+        THEORY_FILE: write_rules(extraction),
         REPORT_FILE: to_html(extraction),
         METRICS_FILE: _json(metrics_object(extraction)),
     }
+
+
+def write_rules(extraction: Extraction) -> str:
+    """The rules, one a line: as claims, which `check` reads, or, where they are none, as a theory."""
+    explanation = extraction.explanation
+    book = explanation.code_book.without_words()
+    claims = [RuleClaim(body, outcome).write(book) for body, outcome in explanation.list_claims()]
+    return "".join(f"{claim}\n" for claim in claims) or extraction.theory.to_text()
 
 
 def _end_run(folder: Path, files: dict[str, str], seconds: float | None = None) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from hornbook.deadline import Stopwatch
 from hornbook.extraction import Extraction, explain, learn_judged_cases, learn_levels, learn_theory
-from hornbook.extraction.learning import Watch
+from hornbook.extraction.learning import Mend, Watch
 from hornbook.models import Subject
 from hornbook.queries import Budget, QuerySubject, Settings
 from hornbook.runs.certificates import Certificates
@@ -141,12 +141,13 @@ def learn_as_set(
     trace: Path | None = None,
     watch: Watch | None = None,
     clock: Stopwatch | None = None,
+    mend: Mend | None = None,
 ) -> Extraction:
     """Learn a theory about a model by the settings of a run's configuration."""
     own = read_learning(settings)
     if own.learner == "envelope":
         return learn_judged_cases(subject, own)
-    return learn_theory(subject, own, trace=trace, watch=watch, clock=clock)
+    return learn_theory(subject, own, trace=trace, watch=watch, clock=clock, mend=mend)
 
 
 def read_learning(settings: Mapping[str, Any]) -> Settings:
@@ -158,5 +159,6 @@ def read_learning(settings: Mapping[str, Any]) -> Settings:
         epsilon=settings["epsilon"],
         delta=settings["delta"],
         max_rules=settings.get("max_rules", 100),
+        max_literals=settings.get("max_literals"),
         seed=settings["seed"],
     )

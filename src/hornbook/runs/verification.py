@@ -7,7 +7,7 @@ says is compared with what the model and the table say now.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -20,6 +20,7 @@ from hornbook.code_book import read_code_book
 from hornbook.conditions import write_value
 from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import Extraction
+from hornbook.logic import Rule
 from hornbook.proof import Domain, RuleProver, make
 from hornbook.queries import INTERRUPTED, MODEL_FAILED
 from hornbook.runs.certificates import (
@@ -27,6 +28,8 @@ from hornbook.runs.certificates import (
     ProofLimits,
     certificates_text,
     find_difference,
+    list_guarantees,
+    mend_rules,
     read_certificates,
     read_proofs,
     verify_certificates,
@@ -77,8 +80,9 @@ class MadeAgain:
         The columns of the table.
     trace
         The content of the trace, of a run by queries.
-    prover, source
-        The prover of a run by queries, and the path of its model, where it has proofs.
+    prover, source, learned
+        The prover of a run by queries, the path of its model, and all rules that it learned, where it has
+        proofs.
 
     """
 
@@ -88,6 +92,7 @@ class MadeAgain:
     trace: str | None = None
     prover: RuleProver | None = None
     source: Path | None = None
+    learned: tuple[Rule, ...] = ()
 
 
 def verify_folder(
@@ -211,14 +216,26 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
         return MadeAgain(new.add_provenance(extraction), subject.predictor, table.features)
     by_queries = run.bind_queries(table, loaded, words)
     new = NewRun(config, None, notes=tuple(note_inputs(table, by_queries, config["model"])))
-    extraction = learn_as_set(by_queries, settings, trace)
+    learned: list[Rule] = []
+    prover, mended = None, {}
+    if config.get("proof") is not None:
+        prover = by_queries.teacher.prover()
+        content = read_certificates(run.folder / PROOFS_FILE)
+        mended = mend_rules(read_proofs(prover.vocabulary, content))  # which are derived again later
+
+    def mend(rules: Sequence[Rule]) -> dict[Rule, Rule | None]:
+        learned.extend(rules)
+        return {rule: mended[rule] for rule in rules if rule in mended}
+
+    extraction = learn_as_set(by_queries, settings, trace, mend=mend)
     return MadeAgain(
         new.add_provenance(extraction),
         by_queries.predictor,
         by_queries.frame,
         trace=trace.read_text("utf-8") if trace.exists() else None,
-        prover=None if config.get("proof") is None else by_queries.teacher.prover(),
+        prover=prover,
         source=Path(source),
+        learned=tuple(learned),
     )
 
 
@@ -254,13 +271,18 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str]) -> Iterator[
         extraction = add_verdicts(extraction, Domain.of(again.frame), stated)
     else:
         content, vocabulary = read_certificates(run.folder / PROOFS_FILE), again.prover.vocabulary
-        limits, rules = ProofLimits(**asked), run.extraction.explanation.compile().rules
+        limits, learned = ProofLimits(**asked), again.learned
         yield from verify_certificates(
-            again.prover, content, rules=rules, model=again.source, limits=limits, seconds=limits.patience
+            again.prover,
+            content,
+            rules=learned,
+            model=again.source,
+            limits=limits,
+            seconds=limits.patience,
         )
         certificates = read_proofs(vocabulary, content)
         files[PROOFS_FILE] = certificates_text(content, vocabulary, certificates)
-        extraction = add_guarantees(extraction, {each.rule: each.guarantee for each in certificates})
+        extraction = add_guarantees(extraction, list_guarantees(certificates))
     files |= result_files(extraction)
     yield from compare_files(run, files, sealed)
     yield from _list_underived(run, files, sealed)
