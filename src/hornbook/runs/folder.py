@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 import hornbook
-from hornbook.checks import RuleClaim
 from hornbook.code_book import CodeBook
 from hornbook.diff import ModelDiff
 from hornbook.errors import HornbookError
@@ -338,6 +337,8 @@ def result_files(extraction: Extraction) -> dict[str, str]:
 
 def write_rules(extraction: Extraction) -> str:
     """The rules, one a line: as claims, which `check` reads, or, where they are none, as a theory."""
+    from hornbook.checks import RuleClaim  # which imports provers, and they scikit-learn
+
     explanation = extraction.explanation
     book = explanation.code_book.without_words()
     claims = [RuleClaim(body, outcome).write(book) for body, outcome in explanation.list_claims()]
