@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from hornbook.logic import Batch, Bools, HornTheory
 from hornbook.models import Subject
 from hornbook.models.calls import RemoteModel
 from hornbook.queries import (
-    Binariser,
     Budget,
     Counterexample,
     Envelope,
@@ -44,6 +43,9 @@ from hornbook.queries.protocol import BudgetExhausted
 from hornbook.queries.reader import Reader
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+
+if TYPE_CHECKING:
+    from hornbook.queries import Binariser
 
 ENVELOPE_SETTINGS = Settings(Budget(100), "envelope", size="angluin", epsilon=0.05, delta=0.05)
 """The limits of a run, and how sure it has to be, unless the caller says so."""
@@ -216,6 +218,8 @@ class LevelWorld:
         values = pd.DataFrame(columns)  # shorter columns are filled with missing values
         kinds = dict.fromkeys(columns, "categorical")
         widest = max(map(len, columns.values()))
+        from hornbook.queries import Binariser  # needs scikit-learn, which takes a second to import
+
         return cls(Binariser(kinds=kinds, max_levels=max(widest, 1)).fit(values), target)  # type: ignore[arg-type]
 
     @cached_property
