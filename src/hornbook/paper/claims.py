@@ -230,14 +230,14 @@ def describe_answer(metrics: Mapping[str, Any]) -> str:
     """The answer in a few sentences: the verdicts by protocol, our rules, and the real rows."""
     sentences = []
     for name in (name for name in PAPER_NAMES if name in metrics["experiments"]):
-        claims = list(_Judge(metrics, name).judge())
+        verdicts = [claim.verdict for claim in _Judge(metrics, name).judge()]
         counts = ", ".join(
-            f"{len(topics)} {verdict} ({', '.join(topics)})"
+            f"{verdicts.count(verdict)} {verdict}"
             for verdict in (AS_PUBLISHED, BETTER, WORSE, NOT_COMPARABLE)
-            if (topics := [claim.topic for claim in claims if claim.verdict == verdict])
+            if verdict in verdicts
         )
         label = metrics["labels"][name]
-        sentences.append(f"With an unknown pair as {label}, of the paper's {len(claims)} claims: {counts}.")
+        sentences.append(f"With an unknown pair as {label}, of the paper's {len(verdicts)} claims: {counts}.")
     return " ".join([*sentences, describe_ours(metrics)])
 
 

@@ -29,7 +29,7 @@ MENU = {
     "What the open choices decide": "Scan",
     "Seed by seed": "Seeds",
     "Rules": "Rules",
-    "Table 1, the networks": "Networks",
+    "Table 1": "Table 1",
     "Missing values": "Missing values",
     "What the paper leaves open": "Open choices",
 }
@@ -150,7 +150,7 @@ class Document(NamedTuple):
 
     def write(self, metrics: Mapping[str, Any], path: Path) -> None:
         """Write it with the answer and the tables that give it; the rest is in the run folder."""
-        parts = ["", describe_answer(metrics), "", opening(metrics), ""]
+        parts = ["", describe_answer(metrics), ""]
         parts += [table.to_markdown() for table in summary_tables(metrics)]
         write_file(path, "".join([self.above, RUN_START, "\n".join([*parts, ""]), RUN_END, self.below]))
 

@@ -7,7 +7,7 @@ its format and the published value. One renderer puts the experiments side by si
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -137,8 +137,11 @@ NETS = (
         for net, accuracy in published.NETS
     ),
     Figure("chosen net, cross-validated", ("search", "chosen", "cross_validated"), ".4f"),
-    Figure("chosen net, with further seeds", ("search", "chosen", "again"), ".4f"),
     Figure("chosen net, fresh examples", ("search", "chosen", "held_out"), ".4f"),
+)
+
+TRAINING = (
+    Figure("chosen net, with further seeds", ("search", "chosen", "again"), ".4f"),
     *(
         Figure(f"fresh examples: {kind}", ("search", "held_out_by_kind", kind), ".1%")
         for kind in ("random, accepted", "row, accepted", "near miss, accepted", "violation, rejected")
@@ -170,7 +173,8 @@ FIGURE_TABLES = (
         "counted without the class; the rule of a patient has about 91 literals about 44 features.",
         RULES,
     ),
-    ("Table 1, the networks", "Accuracies; the first four are the paper's best.", NETS),
+    ("Table 1", "Accuracies in folds, and of the chosen net on fresh examples.", NETS),
+    ("The search", "", TRAINING),
     (
         "CPU-seconds",
         "Drawing and the network's answers are included.",
@@ -183,20 +187,25 @@ FIGURE_TABLES = (
 def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     """All tables, those that answer first."""
     verdicts, reasons = claim_tables(metrics)
-    second, kinds, rules, nets, times = (figure_table(metrics, *table) for table in FIGURE_TABLES)
+    second, kinds, rules, nets, training, times = (figure_table(metrics, *table) for table in FIGURE_TABLES)
     scan = [scan_table(metrics["scan"])] if "scan" in metrics else []
-    found = [verdicts, second, reasons, *scan, seed_table(metrics), rules, kinds, nets]
+    found = [verdicts, second, reasons, *scan, seed_table(metrics), rules, kinds, nets, training]
     found += [missing_table(metrics), times, choices_table(metrics)]
     return [table for table in found if table.rows]
 
 
 def summary_tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
-    """The tables for a document: without reasons, seeds, kinds and examples, and with a short scan."""
-    kept = {"Verdicts", "Table 2", "Table 1, the networks", "Missing values", "CPU-seconds"}
-    found = [table for table in tables(metrics) if table.title in kept]
+    """The tables for a document: verdicts, the paper's tables, and short ones of what is beside them."""
+    found = [table for table in tables(metrics) if table.title in ("Verdicts", "Table 2", "Table 1")]
     if "scan" in metrics:
-        found.insert(2, scan_table(metrics["scan"], short=True))
-    return [*found, choices_table(metrics, reasons=False)]
+        found.append(scan_table(metrics["scan"], short=True))
+    choices = choices_table(metrics)
+    answers = (row[:2] for row in choices.rows)
+    found += [
+        missing_table(metrics, MISSING[:2]),
+        replace(choices, columns=("choice", "here"), rows=tuple(answers)),
+    ]
+    return [table for table in found if table.rows]
 
 
 def figure_table(metrics: Mapping[str, Any], title: str, note: str, figures: Sequence[Figure]) -> ReportTable:
@@ -231,7 +240,6 @@ def find_figure(results: Any, figure: Figure) -> str:
 def claim_tables(metrics: Mapping[str, Any]) -> tuple[ReportTable, ReportTable]:
     """The verdicts, with a column for each reading of the paper; and what each rests on."""
     labels, verdicts, reasons = metrics["labels"], [], []
-    evaluated = next(iter(metrics["experiments"].values()))["evaluation"]["size"]["median"]
     claims = judge_claims(metrics)
     names = list(dict.fromkeys(claim.protocol for claim in claims))
     for topic in dict.fromkeys(claim.topic for claim in claims):
@@ -242,10 +250,9 @@ def claim_tables(metrics: Mapping[str, Any]) -> tuple[ReportTable, ReportTable]:
         reasons.append((topic, merge_texts({labels[name]: each.reason for name, each in several.items()})))
     seeds = metrics["seeds"]
     note = (
-        f"Medians over the seeds {seeds[0]} to {seeds[-1]}, in brackets their range; {evaluated:,.0f} "
-        "interpretations are evaluated. A median is as published within a quarter of the published figure, "
-        "or if that lies within the middle half of the repetitions. A figure is not comparable where the "
-        "paper's conditions are not met, or where repetitions contradict each other."
+        f"Medians over the seeds {seeds[0]} to {seeds[-1]}, in brackets their range. As published: within a "
+        "quarter of the published figure, or that lies in the middle half of the repetitions. Not "
+        "comparable: the paper's conditions are not met, or repetitions contradict each other."
     )
     heading = ("claim", "published", *(labels[name] for name in names))
     return (
@@ -281,28 +288,30 @@ def seed_table(metrics: Mapping[str, Any]) -> ReportTable:
     return ReportTable("Seed by seed", columns, tuple(rows))
 
 
-def missing_table(metrics: Mapping[str, Any]) -> ReportTable:
+MISSING = (("common", "accuracy", ".3f"), ("t_h", "t_h", ".2%"), ("h_nn", "h_nn", ".2%"))
+"""The figures of the sweep over missing values, with their headings and formats."""
+
+
+def missing_table(
+    metrics: Mapping[str, Any], figures: Sequence[tuple[str, str, str]] = MISSING
+) -> ReportTable:
     """Accuracy and rules against the share of unknown values, level by level."""
     swept = {name: each["missing"] for name, each in metrics["experiments"].items() if "missing" in each}
-    figures = {"common": ("accuracy", ".3f"), "t_h": ("t_h", ".2%"), "h_nn": ("h_nn", ".2%")}
-    headings = (f"{metrics['labels'][name]}: {heading}" for name in swept for heading, _ in figures.values())
-    columns = ("unknown of the open values", "of all values", *headings)
+    headings = (f"{metrics['labels'][name]}: {heading}" for name in swept for _, heading, _ in figures)
     rows = []
     for level in zip(*swept.values(), strict=True):
         shares = (write_range(level[0][name]["runs"], ".0%") for name in ("missing", "unknown"))
-        cells = (
-            write_range(each[name]["runs"], form) for each in level for name, (_, form) in figures.items()
-        )
+        cells = (write_range(each[name]["runs"], form) for each in level for name, _, form in figures)
         rows.append((*shares, *cells))
     note = (
-        "The paper's net, trained on rejected examples of the patients who lack most, with more and more of "
-        "their open values unknown, and on as many accepted ones with the same share of unknown values. "
-        "Accuracy is on a test common to all levels; rules are read by LRN*."
+        "The paper's net, trained on rejected examples of the patients who lack most, with more of their "
+        "open values unknown, and on as many accepted ones with the same share unknown. Accuracy is on a "
+        "test common to all levels; rules are read by LRN*."
     )
-    return ReportTable("Missing values", columns, tuple(rows), note)
+    return ReportTable("Missing values", ("open unknown", "all unknown", *headings), tuple(rows), note)
 
 
-def choices_table(metrics: Mapping[str, Any], *, reasons: bool = True) -> ReportTable:
+def choices_table(metrics: Mapping[str, Any]) -> ReportTable:
     """What the paper leaves open; where experiments differ, the answer and the reason of each."""
     labels, by_experiment = metrics["labels"], metrics["choices"]
     rows = []
@@ -310,9 +319,7 @@ def choices_table(metrics: Mapping[str, Any], *, reasons: bool = True) -> Report
         questions, *cells = zip(*choices, strict=True)
         named = (dict(zip(map(labels.get, by_experiment), texts, strict=True)) for texts in cells)
         rows.append((questions[0], *map(merge_texts, named)))
-    columns = ("choice", "here", "why")
-    width = len(columns) if reasons else 2
-    return ReportTable("What the paper leaves open", columns[:width], tuple(row[:width] for row in rows))
+    return ReportTable("What the paper leaves open", ("choice", "here", "why"), tuple(rows))
 
 
 def merge_texts(texts: Mapping[str, str]) -> str:
