@@ -72,7 +72,7 @@ def search(nets: int) -> Callable[[int | None], Any]:
 
     def scores(n_jobs: int | None) -> Any:
         scores = score_nets(chosen, setting, n_jobs=n_jobs)
-        return [values.tolist() for values in (scores.accuracy, scores.loss_before, scores.loss_after)]
+        return [values.tolist() for values in (scores.accuracy, scores.loss)]
 
     return scores
 

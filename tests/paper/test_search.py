@@ -66,7 +66,7 @@ def test_scores_come_in_the_order_of_the_nets(monkeypatch):
         expected = whole[NETS.index(net)]
         assert apart[at].net == net
         np.testing.assert_allclose(apart[at].accuracies, expected.accuracies, atol=0.06)
-        np.testing.assert_allclose(apart.loss_after[at], whole.loss_after[NETS.index(net)], rtol=1e-3)
+        np.testing.assert_allclose(apart.loss[at], whole.loss[NETS.index(net)], rtol=1e-3)
 
 
 def test_score_nets_number_of_workers_changes_nothing(monkeypatch):
@@ -77,39 +77,12 @@ def test_score_nets_number_of_workers_changes_nothing(monkeypatch):
     assert equal(score_nets(NETS, setting(), n_jobs=1), by_two)
 
 
-def scores_of(nets, accuracy, before=None, after=None, collapsed=None):
-    accuracy = np.array(accuracy, np.float32)
-    before = np.ones_like(accuracy) if before is None else np.array(before, np.float32)
-    after = np.zeros_like(accuracy) if after is None else np.array(after, np.float32)
-    collapsed = np.zeros(accuracy.shape, bool) if collapsed is None else np.array(collapsed)
-    return Scores(nets, accuracy, before, after, collapsed)
-
-
 def test_scores_best_come_first_and_of_equals_the_steadier_then_the_smaller():
     nets = (Net((32,), 0.1), Net((4,), 0.1), Net((8,), 0.1), Net((16,), 0.1))
-    scores = scores_of(nets, [[0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.7, 0.9]])
+    accuracy = np.array([[0.9, 0.7], [0.5, 0.5], [0.8, 0.8], [0.7, 0.9]], np.float32)
+    scores = Scores(nets, accuracy, np.zeros_like(accuracy))
     assert [found.net.widths for found in scores.best(9)] == [(8,), (16,), (32,), (4,)]
     assert scores.best(1)[0].mean == pytest.approx(0.8)
-
-
-def test_failures_are_a_loss_that_is_no_number_or_higher_and_one_answer_to_everything():
-    nets = (Net((4,), 0.1), Net((8,), 0.1), Net((4,), 0.01))
-    scores = scores_of(
-        nets,
-        np.full((3, 2), 0.5),
-        before=np.ones((3, 2)),
-        after=[[np.nan, 0.5], [2.0, np.inf], [0.1, 0.2]],
-        collapsed=[[False, True], [False, False], [False, False]],
-    )
-    assert scores.diverged.tolist() == [[True, False], [True, True], [False, False]]
-    assert scores.collapsed.sum() == 1
-
-
-def test_score_nets_a_rate_that_is_too_high_is_reported_not_hidden():
-    nets = [Net((4, 4, 4), 0.001), Net((4, 4, 4), 300.0), Net((8, 4, 4), 300.0)]
-    scores = score_nets(nets, setting(epochs=20), n_jobs=1)
-    assert not scores.diverged[0].any()
-    assert (scores.diverged | scores.collapsed)[1:].mean() >= 0.5
 
 
 def test_a_search_is_many_times_faster_than_one_net_at_a_time():

@@ -61,7 +61,7 @@ def test_the_network_is_the_chosen_net_trained_on_all_examples(patients, selecti
     examples, fresh = patients
     chosen, network = selection.finalists[0].net, selection.network
     losses = {
-        seed: float(score_nets([chosen], CONTEST.test(*patients, seed), n_jobs=1).loss_after[0, 0])
+        seed: float(score_nets([chosen], CONTEST.test(*patients, seed), n_jobs=1).loss[0, 0])
         for seed in (CONTEST.seed + 1, CONTEST.seed + 2)
     }
     assert network.provenance["seed"] == min(losses, key=losses.get)

@@ -98,8 +98,6 @@ class Repetition:
         report = {
             "configurations": len(found.scores),
             "trainings": len(found.scores) * selection.folds,
-            "diverged": int(found.scores.diverged.sum()),
-            "collapsed": int(found.scores.collapsed.sum()),
             "published": _score_published(training, selection),
             "chosen": {
                 "net": str(chosen.net),

@@ -125,30 +125,22 @@ class Score(NamedTuple):
 class Scores:
     """The outcome of training each net on each task, as (N, T) arrays.
 
-    `accuracy` is on the validation examples; the losses are on the training examples. A training
-    *diverged* if its loss ended as no number, or higher than it began; it *collapsed* if the net now
-    gives the same output to every example.
+    `accuracy` is on the validation examples, `loss` on the training examples.
     """
 
     nets: tuple[Net, ...]
     accuracy: Floats
-    loss_before: Floats
-    loss_after: Floats
-    collapsed: Bools
+    loss: Floats
 
     @classmethod
     def concatenate(cls, parts: Sequence[Scores], order: Items) -> Scores:
         """Join several scores; `order` has the positions of all their nets in the whole."""
         at = np.argsort(order)
         nets = [net for part in parts for net in part.nets]
-        names = ("accuracy", "loss_before", "loss_after", "collapsed")
-        columns = (np.concatenate([getattr(part, name) for part in parts])[at] for name in names)
+        columns = (
+            np.concatenate(each)[at] for each in zip(*((p.accuracy, p.loss) for p in parts), strict=True)
+        )
         return cls(tuple(nets[position] for position in at.tolist()), *columns)
-
-    @property
-    def diverged(self) -> Bools:
-        """For each net and fold, whether the training diverged."""
-        return ~(self.loss_after <= self.loss_before)
 
     def best(self, count: int) -> list[Score]:
         """The nets of highest mean accuracy; of equals, those of smaller spread, then of fewer units."""
@@ -250,18 +242,15 @@ def cross_validate(nets: Sequence[Net], setting: Setting, device: str = "cpu") -
     stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed, device)
     examples = torch.tensor(setting.inputs, dtype=torch.float32, device=device)
     targets = torch.tensor(labels, dtype=torch.float32, device=device)
-    before = stack.outputs_of_all(examples)
     stack.descend(examples, targets, make_schedule(folds, setting.training, setting.seed, device))
-    after = stack.outputs_of_all(examples)
+    outputs = stack.outputs_of_all(examples)
     trained, validated = (
         torch.from_numpy(_indicators(items, len(labels))).to(device).unsqueeze(1)
         for items in zip(*folds, strict=True)
     )
     results = (
-        _mean((after > 0) == (targets > 0), validated),
-        _mean(_loss(before, targets), trained),
-        _mean(_loss(after, targets), trained),
-        after.amax(2) == after.amin(2),
+        _mean((outputs > 0) == (targets > 0), validated),
+        _mean(_loss(outputs, targets), trained),
     )
     return Scores(tuple(nets), *(result.t().cpu().numpy() for result in results))
 
@@ -443,8 +432,7 @@ def select_network(
     order = np.argsort(-means.round(6), kind="stable").tolist()
     chosen = nets[order[0]]
     losses = [
-        score_nets([chosen], selection.test(examples, fresh, seed), n_jobs=n_jobs).loss_after
-        for seed in seeds
+        score_nets([chosen], selection.test(examples, fresh, seed), n_jobs=n_jobs).loss for seed in seeds
     ]
     network = train(
         examples,

@@ -149,8 +149,6 @@ TRAINING = (
     Figure("chosen nets", ("search", "chosen", "net"), ""),
     Figure("configurations", ("search", "configurations"), ",.0f", "4,080"),
     Figure("trainings", ("search", "trainings"), ",.0f", "12,240"),
-    Figure("trainings that diverged", ("search", "diverged"), ",.0f"),
-    Figure("trainings that ended in one answer to everything", ("search", "collapsed"), ",.0f"),
 )
 
 TIMES = tuple(
