@@ -59,9 +59,9 @@ QUERIES = 100
 
 Line7: TypeAlias = Literal["printed", "heads", "append"]
 LINE_7: dict[Line7, str] = {
-    "printed": "a meet replaces an antecedent if the network rejects the meet, all else unknown",
-    "heads": "a meet replaces an antecedent if some rule with the meet as its body has a head",
-    "append": "no meet replaces an antecedent: every counterexample is appended",
+    "printed": "a meet that the network rejects replaces an antecedent",
+    "heads": "a meet that has a head replaces an antecedent",
+    "append": "every counterexample is appended",
 }
 """The ways to decide line 7 of Algorithm 1: as printed, our variant, and one that leaves the line out."""
 

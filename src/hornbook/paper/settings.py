@@ -127,11 +127,10 @@ SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 
 
 ENCODINGS_IN_WORDS = {
-    "zero": "1 if a variable is in the interpretation, else 0: an unknown pair is (0, 0), a false variable "
-    "makes its dual 1",
-    "half": "1 true, 0 false, ½ unknown",
-    "signed": "1 true, −1 false, 0 unknown",
-    "two-channel": "two inputs a variable: is it true, is it false",
+    "zero": "1 if true, else 0; a false variable makes its dual 1",
+    "half": "1, 0, ½",
+    "signed": "1, −1, 0",
+    "two-channel": "is it true, is it false",
 }
 
 
@@ -152,19 +151,19 @@ def _choices_of_task(task: Task, scale: Scale) -> list[Choice]:
     return [
         (
             "cut points of quantitative features",
-            "the mean of the values up to the mean, and that of those above it; bins closed on the right",
+            "the means of the values up to the mean, and above it; closed on the right",
             "the rule is in a passage of the LaTeX that is commented out; the text says low, middle, high",
         ),
         (
-            "open_unknown: unknown in a rejected example, beside the violated rule",
-            f"{protocol.open_unknown:.3g} of the values that the rule leaves open",
+            "open_unknown: unknown beside a violated rule",
+            f"{protocol.open_unknown:.3g} of what it leaves open",
             "as much as in a random example: a harder task"
             if hard
             else "as many as the row lacks would give one violation a row, fewer than the 200",
         ),
         (
             "random_unknown: unknown in a random example",
-            f"{protocol.random_unknown:.3g} of the values",
+            f"{protocol.random_unknown:.3g}",
             "1, 0 and ? are equally likely",
         ),
         (
@@ -176,7 +175,7 @@ def _choices_of_task(task: Task, scale: Scale) -> list[Choice]:
         ),
         (
             "asked_violations: violations in queries and evaluation",
-            f"{protocol.asked_violations:.3g}; the rest as the accepted examples",
+            f"{protocol.asked_violations:.3g}; the rest as accepted examples",
             "as in the training set; T rejects no random interpretation, so that no rules would be right",
         ),
     ]
@@ -195,21 +194,19 @@ def _choices_of_networks(task: Task, scale: Scale) -> list[Choice]:
         ),
         (
             "optimiser",
-            f"gradient descent, {protocol.training.batch_size} examples a step, cross-entropy, Glorot's "
-            "initial weights",
+            f"gradient descent, {protocol.training.batch_size} examples a step",
             "the paper's best nets have rate 0.1, at which Adam now and then fails",
         ),
         (
             "epochs, and how they were chosen",
-            f"{protocol.epochs}, after a look at 10 to 100 on these data with ½",
+            f"{protocol.epochs}, after a look at 10 to 100 with ½",
             "with 100 the search prefers rate 0.01, with 20 the published 0.1; t_nn and h_nn were seen too",
         ),
         (
             "finalists, seeds: how the best net is chosen",
-            f"the {selection.finalists} best of {selection.folds} folds are scored again with "
-            f"{selection.seeds} seeds"
+            f"the {selection.finalists} best, scored again with {selection.seeds} seeds"
             if len(selection.nets) > 1
-            else f"there is no choice but the paper's own net, {selection.nets[0]}",
+            else "the paper's own",
             "the best of thousands of noisy scores is partly best by luck",
         ),
     ]
@@ -226,7 +223,7 @@ def _choices_of_queries(task: Task, scale: Scale) -> list[Choice]:
         ),
         (
             "the counterexample that LRN* gets",
-            "the first sample that the network rejects and the hypothesis accepts",
+            "the first that the network alone rejects",
             "LRN* has no use for the other kind",
         ),
         ("line_7 of Algorithm 1", LINE_7[protocol.line_7], "so it is printed"),
@@ -259,18 +256,17 @@ def _choices_of_trees(task: Task, scale: Scale) -> list[Choice]:
         ),
         (
             "the tree's parameters",
-            f"the best of twelve settings by {tree.tuning:,} labels",
+            f"the best of twelve by {tree.tuning:,} labels",
             "the paper names none",
         ),
         (
             "when the tree stops",
-            f"when it misclassifies none of a sample of {size:,}, or has learned {tree.samples}, or after "
-            f"{tree.seconds:g} s",
+            f"at a sample of {size:,} without error, after {tree.samples}, or after {tree.seconds:g} s",
             "the paper repeats until none is misclassified, which may never be",
         ),
         (
             "what the times include",
-            "drawing, the network's answers, and learning with its tuning; not the training of the network",
+            "drawing, answers, tuning; not the network's training",
             "the paper does not say",
         ),
         (

@@ -12,7 +12,7 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from hornbook.paper import published
-from hornbook.paper.claims import judge_claims, percent, write_figure, write_range
+from hornbook.paper.claims import PAPER_NAMES, judge_claims, percent, write_figure, write_range
 
 READER_NAMES = {
     "lrn_star": "LRN*",
@@ -160,8 +160,7 @@ TIMES = tuple(
 FIGURE_TABLES = (
     (
         "Table 2",
-        "Of fresh interpretations, the share that two of them judge differently: T, the network, the rules "
-        "of LRN* and ours, the Hoeffding tree.",
+        "Of fresh interpretations, the share that two of them judge differently.",
         TABLE_2,
     ),
     ("By kind of interpretation", "Real rows are counted once each, with their class.", BY_KIND),
@@ -194,15 +193,13 @@ def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
 
 def summary_tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     """The tables for a document: verdicts, the paper's tables, and short ones of what is beside them."""
-    found = [table for table in tables(metrics) if table.title in ("Verdicts", "Table 2", "Table 1")]
-    if "scan" in metrics:
-        found.append(scan_table(metrics["scan"], short=True))
-    choices = choices_table(metrics)
-    answers = (row[:2] for row in choices.rows)
-    found += [
-        missing_table(metrics, MISSING[:2]),
-        replace(choices, columns=("choice", "here"), rows=tuple(answers)),
-    ]
+    readings = {name: each for name, each in metrics["experiments"].items() if name in PAPER_NAMES}
+    verdicts, _, *others = tables({**metrics, "experiments": readings or metrics["experiments"]})
+    (first,) = (table for table in others if table.title == "Table 1")
+    (choices,) = (table for table in others if table.title == "What the paper leaves open")
+    answers = replace(choices, columns=choices.columns[:2], rows=tuple(row[:2] for row in choices.rows))
+    second = figure_table(metrics, *FIGURE_TABLES[0])
+    found = [verdicts, second, first, missing_table(metrics, MISSING[:2]), answers]
     return [table for table in found if table.rows]
 
 
@@ -216,7 +213,7 @@ def figure_table(metrics: Mapping[str, Any], title: str, note: str, figures: Seq
         for figure in figures
     )
     kept = [row for row in rows if any(cell != "–" for cell in row[2:])]
-    columns = ("", "published", *metrics["labels"].values())
+    columns = ("", "published", *(metrics["labels"][name] for name in metrics["experiments"]))
     if all(row[1] == "–" for row in kept):
         columns, kept = (columns[0], *columns[2:]), [(row[0], *row[2:]) for row in kept]
     return ReportTable(title, columns, tuple(kept), note)
@@ -249,8 +246,8 @@ def claim_tables(metrics: Mapping[str, Any]) -> tuple[ReportTable, ReportTable]:
     seeds = metrics["seeds"]
     note = (
         f"Medians over the seeds {seeds[0]} to {seeds[-1]}, in brackets their range. As published: within a "
-        "quarter of the published figure, or that lies in the middle half of the repetitions. Not "
-        "comparable: the paper's conditions are not met, or repetitions contradict each other."
+        "quarter of the published figure, or that is in the middle half of the runs. Not comparable: "
+        "the paper's conditions are not met, or runs contradict each other."
     )
     heading = ("claim", "published", *(labels[name] for name in names))
     return (
@@ -302,17 +299,17 @@ def missing_table(
         cells = (write_range(each[name]["runs"], form) for each in level for name, _, form in figures)
         rows.append((*shares, *cells))
     note = (
-        "The paper's net, trained on rejected examples of the patients who lack most, with more of their "
-        "open values unknown, and on as many accepted ones with the same share unknown. Accuracy is on a "
-        "test common to all levels; rules are read by LRN*."
+        "The paper's net, trained on the rules of the patients who lack most, with ever more of their open "
+        "values unknown, and on as many accepted examples with the same share unknown. One test for all "
+        "levels; rules of LRN*."
     )
     return ReportTable("Missing values", ("open unknown", "all unknown", *headings), tuple(rows), note)
 
 
 def choices_table(metrics: Mapping[str, Any]) -> ReportTable:
     """What the paper leaves open; where experiments differ, the answer and the reason of each."""
-    labels, by_experiment = metrics["labels"], metrics["choices"]
-    rows = []
+    labels, rows = metrics["labels"], []
+    by_experiment = {name: metrics["choices"][name] for name in metrics["experiments"]}
     for choices in zip(*by_experiment.values(), strict=True):
         questions, *cells = zip(*choices, strict=True)
         named = (dict(zip(map(labels.get, by_experiment), texts, strict=True)) for texts in cells)
@@ -336,9 +333,6 @@ SCAN_COLUMNS = {
 }
 """The figures of a scan, with their headings and formats."""
 
-SHORT_SCAN = ("default", "encoding=half", "line_7=append", "close=True", "hard_share=0.1")
-"""The combinations that a document shows, besides the nearest."""
-
 
 def scan_sentence(scan: Mapping[str, Any]) -> str:
     """The combination that comes nearest to all published figures, in a sentence."""
@@ -350,25 +344,22 @@ def scan_sentence(scan: Mapping[str, Any]) -> str:
     )
 
 
-def scan_table(scan: Mapping[str, Any], *, short: bool = False) -> ReportTable:
-    """The figures of every combination of a scan, under the published ones; of some in a short table."""
-    known, combinations = scan["published"], scan["combinations"]
-    names = (
-        [name for name in (*SHORT_SCAN, scan["nearest"]) if name in combinations] if short else combinations
-    )
+def scan_table(scan: Mapping[str, Any]) -> ReportTable:
+    """The figures of every combination of a scan, under the published ones."""
+    known = scan["published"]
     first = (
         write_figure(known[name], form) if name in known else "–" for name, (_, form) in SCAN_COLUMNS.items()
     )
     rows = (
         (
             name,
-            f"{combinations[name]['distance']:.2f}",
+            f"{each['distance']:.2f}",
             *(
-                write_figure(combinations[name]["figures"][figure]["median"], form)
+                write_figure(each["figures"][figure]["median"], form)
                 for figure, (_, form) in SCAN_COLUMNS.items()
             ),
         )
-        for name in dict.fromkeys(names)
+        for name, each in scan["combinations"].items()
     )
     return ReportTable(
         "What the open choices decide",
