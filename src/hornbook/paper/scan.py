@@ -1,7 +1,6 @@
 """The scan: what the choices that the paper leaves open decide.
 
-Each open choice is varied alone around the protocol `paper`. The variations that come nearest to the
-published figures are then combined, step by step. The network is always the paper's own net.
+Each open choice is varied alone around the protocol `paper`; the network is always the paper's own net.
 """
 
 from __future__ import annotations
@@ -68,22 +67,17 @@ class ScanPlan:
     ----------
     levels
         The variations of one choice each.
-    rounds, partners
-        The number of rounds in which the nearest combination so far is combined with the `partners`
-        variations of other choices that came nearest by themselves.
     scale
         The size of each combination's reproduction.
 
     """
 
     levels: tuple[Level, ...] = LEVELS
-    rounds: int = 2
-    partners: int = 4
     scale: Scale = SCAN
 
 
 def name_level(level: Level) -> str:
-    """The name of a variation, or of a combination of several.
+    """The name of a variation.
 
     Examples
     --------
@@ -99,44 +93,29 @@ def name_level(level: Level) -> str:
 
 
 def run_scan(task: Task, runner: StageRunner, seed: int, plan: ScanPlan, processes: int) -> dict[str, Any]:
-    """Run every variation and the combinations; return the result as a JSON object.
+    """Run every variation; return the result as a JSON object.
 
     Finished parts of an interrupted scan are not run again.
     """
-    measured: dict[str, dict[str, Any]] = {}
     seeds = range(seed, seed + plan.scale.repetitions)
-
-    def run_levels(levels: Sequence[Level]) -> None:
-        repetitions = {}
-        for level in levels:
-            name = name_level(level)
-            protocol = replace(task.protocol, name=f"scan/{name.replace(', ', '+')}", **level)
-            varied = replace(task, protocol=protocol)
-            repetitions[name] = [Repetition(varied, plan.scale, each, runner.folder) for each in seeds]
-        run_repetitions(runner, [each for several in repetitions.values() for each in several], processes)
-        for level in levels:
-            name = name_level(level)
-            figures = summarise_figures([read_figures(each) for each in repetitions[name]])
-            measured[name] = {"level": dict(level), **figures}
-
-    run_levels([{}, *plan.levels])
-    alone = sorted(plan.levels, key=lambda level: measured[name_level(level)]["distance"])
-    for _ in range(plan.rounds):
-        best = measured[nearest_name(measured)]["level"]
-        partners = [level for level in alone if not level.keys() & best.keys()][: plan.partners]
-        run_levels([{**best, **level} for level in partners])
+    levels = {name_level(level): level for level in ({}, *plan.levels)}
+    repetitions = {}
+    for name, level in levels.items():
+        protocol = replace(task.protocol, name=f"scan/{name.replace(', ', '+')}", **level)
+        varied = replace(task, protocol=protocol)
+        repetitions[name] = [Repetition(varied, plan.scale, each, runner.folder) for each in seeds]
+    run_repetitions(runner, [each for several in repetitions.values() for each in several], processes)
+    measured = {
+        name: {"level": dict(level), **summarise_figures([read_figures(each) for each in repetitions[name]])}
+        for name, level in levels.items()
+    }
     return {
         "seeds": list(seeds),
         "protocol": task.protocol.settings(),
         "published": PUBLISHED,
         "combinations": measured,
-        "nearest": nearest_name(measured),
+        "nearest": min(measured, key=lambda name: float(measured[name]["distance"])),
     }
-
-
-def nearest_name(measured: Mapping[str, Mapping[str, Any]]) -> str:
-    """The name of the combination nearest to the published figures."""
-    return min(measured, key=lambda name: float(measured[name]["distance"]))
 
 
 def summarise_figures(runs: Sequence[Mapping[str, float]]) -> dict[str, Any]:

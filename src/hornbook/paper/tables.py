@@ -365,8 +365,8 @@ def scan_table(scan: Mapping[str, Any]) -> ReportTable:
         "What the open choices decide",
         ("choice", "distance", *(heading for heading, _ in SCAN_COLUMNS.values())),
         (("published", "0", *first), *rows),
-        f"{scan_sentence(scan)} Each choice is varied alone around the first reading, and the nearest are "
-        "combined; always 32-16-8-16-32 and LRN*, with few labels for the tree. Medians over the seeds "
+        f"{scan_sentence(scan)} Each choice is varied alone around the first reading; always 32-16-8-16-32 "
+        "and LRN*, with few labels for the tree. Medians over the seeds "
         f"{scan['seeds'][0]} to {scan['seeds'][-1]}. The distance is the mean over the seven published "
         "figures of |log₂(here / published)|, each at most 3.",
     )
