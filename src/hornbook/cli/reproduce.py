@@ -48,7 +48,7 @@ def reproduce(
     ] = StudyName.PAPER,
     scale: Annotated[
         ScaleName,
-        how_long(help="quick: the paper's own network, a minute; paper: all 4,080, 40 minutes."),
+        how_long(help="quick: the paper's own network, a minute; paper: all 4,080, 15 minutes."),
     ] = ScaleName.QUICK,
     protocol: Annotated[
         ProtocolName, what(help="paper: both readings of it; hard: a harder task of ours; both.")
