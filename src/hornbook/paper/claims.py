@@ -269,6 +269,7 @@ def describe_ours(metrics: Mapping[str, Any]) -> str:
 SCAN_FIGURES = {
     "network error": "error",
     "rules of T": "in_t_by_side",
+    "entailed rules": "entailed_by_t",
     "features": "body_features",
 }
 """The figures of a scan whose names are not the topics of their claims."""
