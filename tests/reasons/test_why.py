@@ -172,7 +172,9 @@ def test_why_proves_for_rows_beyond_the_table_and_within_a_given_domain():
 
 
 def test_why_believes_no_proof_that_samples_contradict(monkeypatch):
-    monkeypatch.setattr(ColumnProver, "prove", lambda *_, **__: Verdict("proved", "nobody", 0.0, -1.0))
+    verdict = Verdict("proved", "nobody", 0.0, -1.0)
+    monkeypatch.setattr(ColumnProver, "try_to_prove", lambda *_, **__: verdict)
+    monkeypatch.setattr(ColumnProver, "confirm", lambda *_: True)
     monkeypatch.setattr(CounterexampleFinder, "draw", lambda self, body: np.zeros((4, 0), int))
     (reason,) = why(random_tree(1), GRID.iloc[0], GRID, changes=0).reasons
     assert reason.level == "sampled" and "samples contradict" in reason.note
@@ -238,7 +240,7 @@ def test_why_looks_at_the_clock_between_calls_of_the_model_and_questions_to_the_
     model = LogisticRegression().fit(rows, rows.sum(axis=1) > 0)
     reasoner = reasoner_of(model, rows)
     monkeypatch.setattr("time.monotonic", lambda: clock.now)
-    monkeypatch.setattr(ColumnProver, "prove", slow(ColumnProver.prove, 1.0))
+    monkeypatch.setattr(ColumnProver, "try_to_prove", slow(ColumnProver.try_to_prove, 1.0))
     monkeypatch.setattr(ClassifierTeacher, "labels", slow(ClassifierTeacher.labels, 0.01))
     reason = reasoner.explain(rows.iloc[[0]], seconds=10.0, changes=0).reasons[0]
     assert clock.now <= 3.5 and reason.level == "proved" and "was not decided in time" in reason.note

@@ -131,10 +131,18 @@ class ColumnProver(Prover[Sequence[Condition], Box, pd.DataFrame]):
 
         Of a proof, points are put to the model itself.
         """
-        verdict = super().prove(body, outcome, excluded, seconds)
+        verdict = self.try_to_prove(body, outcome, excluded, seconds)
         if verdict.status == "proved" and not self.wall.check(self._list_parts(body, excluded), int(outcome)):
             return Verdict.leave_open(self.wall.refusal)
         return verdict
+
+    try_to_prove = Prover.prove
+    """The same without asking the model about points, for proofs on the way to others; see `confirm`."""
+
+    def confirm(self, bodies: Sequence[Sequence[Condition]], outcome: int) -> bool:
+        """Whether points of what was tried to prove are decided so by the model; else it is refused."""
+        boxes = [box for body in bodies for box in self._list_parts(body, ())]
+        return self.wall.check(boxes, int(outcome))
 
     def _list_parts(
         self, body: Sequence[Condition], excluded: Sequence[Sequence[Condition]]

@@ -81,13 +81,14 @@ class Wall:
 
     def __init__(self, predictor: Predictor, columns: Sequence[str], table: pd.DataFrame) -> None:
         self.predictor, self.columns, self.table = predictor, columns, table
+        self.kinds = dict(zip(map(str, table.columns), table.dtypes, strict=True))
         is_pair = predictor.classes is None or predictor.positive is not None
         self.count = 2 if is_pair else len(predictor.classes or ())
         """The number of classes."""
         self.refusal = ""
         """Why nothing is said about the model any more; empty while it is what was read."""
         for name in columns:
-            if not _is_spoken(kind := table.dtypes[name]):
+            if not _is_spoken(kind := self.kinds[name]):
                 raise unprovable(
                     self.predictor,
                     f"its column {name!r} is of the type {kind}, which the prover does not support",
@@ -110,23 +111,19 @@ class Wall:
     def read(self, rows: pd.DataFrame) -> Any:
         """Rows as the model reads them; an array has the precision of the table."""
         read = self.predictor.read(rows)
-        is_array = isinstance(read, np.ndarray) and all(map(is_single, self.table.dtypes[[*self.columns]]))
+        is_array = isinstance(read, np.ndarray) and all(is_single(self.kinds[name]) for name in self.columns)
         return read.astype(np.float32) if is_array else read
 
     def refuse_inexact(self, domain: Domain) -> None:
         """Refuse a domain with whole numbers that are no doubles."""
         for name in self.columns:
             own = domain.ranges[name]
-            if (
-                not isinstance(own, Interval)
-                or not own.has_numbers
-                or self.table.dtypes[name].kind not in "iu"
-            ):
+            if not isinstance(own, Interval) or not own.has_numbers or self.kinds[name].kind not in "iu":
                 continue
             if max(abs(own.low), abs(own.high)) >= LARGEST_EXACT:
                 raise unprovable(
                     self.predictor,
-                    f"its column {name!r} of the type {self.table.dtypes[name]} has numbers beyond 2**53, "
+                    f"its column {name!r} of the type {self.kinds[name]} has numbers beyond 2**53, "
                     "which models round in ways of their own",
                 )
 

@@ -162,7 +162,7 @@ class ChangeSpace:
         """Build the rows of changes."""
         return pd.DataFrame(
             {
-                name: values.iloc[own].reset_index(drop=True)
+                name: pd.Series(values.array.take(own), dtype=values.dtype)
                 for name, values, own in zip(self.columns, self.values, places.T, strict=True)
             }
         )

@@ -19,6 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import CodeBook
+from hornbook.conditions import Condition
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.extraction import read_given_row
@@ -314,6 +315,7 @@ class ChangeFinder:
             return 0, None
         read = [name for name in space.columns if name in prover.domain.ranges]
         free = [name for name in read if space.sizes[space.columns.index(name)]]
+        proved: list[list[Condition]] = []
         for size in range(1, below + 1):
             sets = list(combinations(free, min(size, len(free))))
             if len(sets) > MAX_PROVED_SETS:
@@ -321,10 +323,13 @@ class ChangeFinder:
             for chosen in sets:
                 body = [space.pin(name) for name in read if name not in chosen]
                 body += [condition for name in chosen for condition in space.bound(name)]
-                verdict = None if deadline.passed else prover.prove(body, own, seconds=deadline.left)
+                verdict = None if deadline.passed else prover.try_to_prove(body, own, seconds=deadline.left)
                 # the row itself meets the body, so no rows to prove anything of means another domain
                 if verdict is None or verdict.status != "proved" or verdict.is_vacuous:
                     return size - 1, None if verdict is None else verdict.witness
+                proved.append(body)
+            if not prover.confirm(proved, own):
+                return size - 1, None
         return below, None
 
 

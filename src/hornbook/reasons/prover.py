@@ -45,6 +45,9 @@ MAX_COUNTEREXAMPLES = 48
 MAX_REFUTATIONS = 6
 """After so many refutations by the prover, literals on many columns are added at once."""
 
+MAX_READABLE_FACTS = 6
+"""If a proved reason has more conditions, or covers a single row, a sampled one comes before it."""
+
 QUESTION_SHARE = 0.25
 """The share of the time left that one question may take."""
 
@@ -135,7 +138,7 @@ class CounterexampleFinder:
             source = numbers
             if name in self.conditions.columns:
                 source = np.where(own[:, self.conditions.columns.index(name)], len(values) - 1, numbers)
-            mixed[name] = values[name].iloc[source].reset_index(drop=True)
+            mixed[name] = pd.Series(values[name].array.take(source), dtype=values[name].dtype)
         return pd.DataFrame(mixed)
 
 
@@ -210,7 +213,12 @@ class ReasonProver:
         if reason:
             return ProvedBody(body, "sampled", reason)
         shrunk, reason = self._shrink(grown)
-        loose = self._loosen(self._allow_categories(shrunk))
+        loose = shrunk
+        alone = self.conditions.meets(shrunk, self.sampler.codes[:, :-1]).sum() <= 1
+        if len(shrunk) <= MAX_READABLE_FACTS or not alone:  # else a sampled reason comes before it anyhow
+            loose = self._loosen(self._allow_categories(shrunk))
+        if not self.prover.confirm([self.conditions.describe(loose)], self.sampler.outcome):
+            return ProvedBody(body, "sampled", self.prover.wall.refusal)
         return ProvedBody(loose, "proved" if reason else "minimal", reason)
 
     def _grow(self, body: Body) -> tuple[Body, str]:
@@ -380,7 +388,9 @@ class ReasonProver:
         """
         if seconds is None:
             seconds = max(QUESTION_SHARE * self.deadline.left, MIN_QUESTION_SECONDS)
-        verdict = self.prover.prove(self.conditions.describe(body), self.sampler.outcome, seconds=seconds)
+        verdict = self.prover.try_to_prove(
+            self.conditions.describe(body), self.sampler.outcome, seconds=seconds
+        )
         if verdict.witness is not None:
             self._remember(self.conditions.encode(self._finder.complete(verdict.witness)))
         return verdict

@@ -23,7 +23,7 @@ from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
 from hornbook.reasons.changes import ChangeFinder, Changes, make_prover
-from hornbook.reasons.prover import ProvedBody, ReasonLevel, ReasonProver
+from hornbook.reasons.prover import MAX_READABLE_FACTS, ProvedBody, ReasonLevel, ReasonProver
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
 from hornbook.reasons.search import ReasonSampler, ReasonSearch
 from hornbook.schema import also_writes
@@ -32,9 +32,6 @@ from hornbook.surrogates.grid import Grid
 
 MEASURED_SAMPLES = 2000
 """Fresh samples on which a reason is measured."""
-
-MAX_READABLE_FACTS = 6
-"""If a proved reason has more conditions, or covers a single row, a sampled one comes before it."""
 
 PROOF_SHARE = 0.2
 """The share of the time limit that the proof of a reason may take, and proofs about changes."""

@@ -155,10 +155,14 @@ class RowConditions:
 
     def remove_implied(self, body: Body) -> Body:
         """Remove the literals that other literals of the body imply."""
+        by_column: dict[int, list[int]] = {}
+        for number in body:
+            by_column.setdefault(self.literals[number].place, []).append(number)
         return frozenset(
             number
-            for number in body
-            if not any(self.literals[number].is_looser(self.literals[other]) for other in body)
+            for own in by_column.values()
+            for number in own
+            if not any(self.literals[number].is_looser(self.literals[other]) for other in own)
         )
 
     def list_looser(self, number: int) -> list[int]:
