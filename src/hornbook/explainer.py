@@ -257,6 +257,7 @@ class Explainer:
         limits: ChangeLimits = ChangeLimits(),  # noqa: B008 (frozen)
         wished: Any = None,
         domain: Domain | None = None,
+        radius: bool = False,
     ) -> Why:
         """Why the model itself decides as it does about one row, with a guarantee, and what would change it.
 
@@ -286,6 +287,8 @@ class Explainer:
             The class that changes should lead to, as the model or in words; any other by default.
         domain
             The rows that a proof is about. By default those within the ranges of the table's columns.
+        radius
+            Whether to measure how far the numbers of the row may move before the answer changes.
 
         """
         reasoner = self._reasoner if domain is None else Reasoner(self.subject, domain)
@@ -299,6 +302,7 @@ class Explainer:
             changes=changes,
             limits=limits,
             wished=wished,
+            radius=radius,
         )
 
     def why_table(

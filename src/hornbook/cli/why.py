@@ -52,6 +52,7 @@ def why(
         int | None, how_long(min=1, help="Number of reasons: 1 of a row, 10 with --all.")
     ] = None,
     changes: Annotated[int, how_long(min=0, help="Number of changes that would change the answer.")] = 1,
+    radius: Annotated[bool, what(help="How far its numbers may move.")] = False,
     seconds: Annotated[
         float | None, how_long(min=0.1, help="Seconds for a reason: 10, or 60 with --all.")
     ] = None,
@@ -121,6 +122,7 @@ def why(
                 changes=changes,
                 limits=ChangeLimits(*limits),
                 wished=wished,
+                radius=radius,
             )
     if as_json:
         emit_json(answer)

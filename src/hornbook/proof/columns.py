@@ -171,6 +171,13 @@ class ColumnProver(Prover[Sequence[Condition], Box, pd.DataFrame]):
         columns = {self.columns[place] for place in variables}
         return frozenset(condition for condition in body if condition.column in columns)
 
+    def list_cuts(self, column: str) -> list[float] | None:
+        """List the numbers up to which trees tell the values of a column apart; None for a network."""
+        if isinstance(self.reading, NetworkReading):
+            return None
+        ends = self.reading.grid.edges[self.columns.index(column)]
+        return None if ends is None else ends[1:-1].tolist()
+
     def prove_monotone(
         self, column: str, outcome: int, seconds: float | None = None
     ) -> Verdict[pd.DataFrame]:

@@ -6,6 +6,7 @@ from hornbook.reasons.change_space import ChangeLimits
 from hornbook.reasons.changes import ChangedValue, ChangeFinder, Changes, RowChange
 from hornbook.reasons.changes_table import Action, ActionStep, ChangesTable, find_actions
 from hornbook.reasons.prover import ReasonLevel
+from hornbook.reasons.radius import Radius, Reach
 from hornbook.reasons.reasoner import Coverage, Reasoner, SufficientReason, Why
 from hornbook.reasons.table import CoveringReason, TableReasons, cover_table
 
@@ -19,6 +20,8 @@ __all__ = [
     "ChangesTable",
     "Coverage",
     "CoveringReason",
+    "Radius",
+    "Reach",
     "ReasonLevel",
     "Reasoner",
     "RowChange",

@@ -24,6 +24,7 @@ from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
 from hornbook.reasons.changes import ChangeFinder, Changes, make_prover
 from hornbook.reasons.prover import MAX_READABLE_FACTS, ProvedBody, ReasonLevel, ReasonProver
+from hornbook.reasons.radius import Radius, RadiusFinder
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
 from hornbook.reasons.search import ReasonSampler, ReasonSearch
 from hornbook.schema import also_writes
@@ -151,6 +152,8 @@ class Why:
         The values of the row, None where one is missing.
     changes
         What would change the decision, if that was asked for.
+    radius
+        How far the numbers may move before it changes, if that was asked for.
     notes
         What else there is to say, such as that the model changes its answers.
 
@@ -160,12 +163,13 @@ class Why:
     reasons: tuple[SufficientReason, ...]
     row: Mapping[str, Any] = field(default_factory=dict)
     changes: Changes | None = None
+    radius: Radius | None = None
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         between = "\n" if len(self.reasons) < 2 else "\n\n"
-        changes = [] if self.changes is None else [str(self.changes)]
-        return between.join([*map(str, self.reasons), *changes, *self.notes])
+        further = [str(each) for each in (self.changes, self.radius) if each is not None]
+        return between.join([*map(str, self.reasons), *further, *self.notes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,6 +248,7 @@ class Reasoner:
         changes: int = 1,
         limits: ChangeLimits = NO_LIMITS,
         wished: Any = None,
+        radius: bool = False,
         ask_again: bool = True,
     ) -> Why:
         """Why the model decides one row so; the parameters are those of `hornbook.Explainer.why`.
@@ -275,13 +280,24 @@ class Reasoner:
             would_change = self._finder.find(
                 given, limits, wished, count=changes, proof_seconds=limit, search_seconds=seconds
             )
+        reach = self._measure_radius(given, limit, seconds) if radius else None
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
         row_values = dict.fromkeys(map(str, given)) | known
         notes = (
             *self._note_not_given(row, given, found),
             *(check.describe_changes() if ask_again else ()),
         )
-        return Why(self.classes[outcome], tuple(found), row_values, would_change, notes)
+        return Why(self.classes[outcome], tuple(found), row_values, would_change, reach, notes)
+
+    def _measure_radius(self, row: pd.DataFrame, proof_seconds: float, seconds: float) -> Radius:
+        """How far the numbers of a row may move, proved where that is wanted and possible."""
+        try:
+            prover = self._prover_of(row) if proof_seconds else None
+        except HornbookError:
+            prover = None
+        rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT)
+        finder = RadiusFinder(row, self.teacher, prover, Deadline.after(seconds), rng)
+        return finder.measure(self.code_book)
 
     def _note_not_given(
         self, row: Any, given: pd.DataFrame, reasons: Sequence[SufficientReason]
@@ -356,7 +372,7 @@ class Reasoner:
         if not settings.proof_seconds:
             return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         try:
-            prover = self._prover_of(sampler.conditions)
+            prover = self._prover_of(sampler.conditions.row)
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
@@ -379,14 +395,14 @@ class Reasoner:
             return self._finder.table_prover
         return make_prover(self.subject, self.domain)
 
-    def _prover_of(self, conditions: RowConditions) -> ColumnProver:
+    def _prover_of(self, row: pd.DataFrame) -> ColumnProver:
         """The prover of a domain that has the row: the table's one, or one that reaches to the row."""
         if self.domain is None:
             frame = self.teacher.frame
-            wider = Domain.of(pd.concat([frame, conditions.row], ignore_index=True))
+            wider = Domain.of(pd.concat([frame, row], ignore_index=True))
             same = wider.ranges == Domain.of(frame).ranges
             return self._prover if same else make_prover(self.subject, wider)
-        for name, value in conditions.row.iloc[0].items():
+        for name, value in row.iloc[0].items():
             known = name in self.domain.ranges and not pd.isna(value)
             if known and not self.domain.list_boxes([Category(str(name), value)]):
                 raise HornbookError(f"the row is outside of the domain: {name} is {value}")
