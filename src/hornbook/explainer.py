@@ -292,7 +292,7 @@ class Explainer:
 
         """
         reasoner = self._reasoner if domain is None else Reasoner(self.subject, domain)
-        return reasoner.explain(
+        why = reasoner.explain(
             row,
             share=share,
             reasons=reasons,
@@ -302,8 +302,8 @@ class Explainer:
             changes=changes,
             limits=limits,
             wished=wished,
-            radius=radius,
         )
+        return replace(why, radius=reasoner.measure_radius(row, proof, seconds)) if radius else why
 
     def why_table(
         self,

@@ -112,8 +112,9 @@ def why(
                 seconds=seconds or 60.0,
             )
         else:
-            answer = Reasoner(subject).explain(
-                _read_row(subject, row) | _read_values(subject, given or []),
+            reasoner, values = Reasoner(subject), _read_row(subject, row) | _read_values(subject, given or [])
+            answer = reasoner.explain(
+                values,
                 share=share,
                 reasons=reasons or 1,
                 prefer=preferred,
@@ -122,8 +123,10 @@ def why(
                 changes=changes,
                 limits=ChangeLimits(*limits),
                 wished=wished,
-                radius=radius,
             )
+            if radius:
+                reach = reasoner.measure_radius(values, proof is not False, seconds or 10.0)
+                answer = replace(answer, radius=reach)
     if as_json:
         emit_json(answer)
     else:

@@ -248,7 +248,6 @@ class Reasoner:
         changes: int = 1,
         limits: ChangeLimits = NO_LIMITS,
         wished: Any = None,
-        radius: bool = False,
         ask_again: bool = True,
     ) -> Why:
         """Why the model decides one row so; the parameters are those of `hornbook.Explainer.why`.
@@ -280,23 +279,23 @@ class Reasoner:
             would_change = self._finder.find(
                 given, limits, wished, count=changes, proof_seconds=limit, search_seconds=seconds
             )
-        reach = self._measure_radius(given, limit, seconds) if radius else None
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
         row_values = dict.fromkeys(map(str, given)) | known
         notes = (
             *self._note_not_given(row, given, found),
             *(check.describe_changes() if ask_again else ()),
         )
-        return Why(self.classes[outcome], tuple(found), row_values, would_change, reach, notes)
+        return Why(self.classes[outcome], tuple(found), row_values, would_change, notes=notes)
 
-    def _measure_radius(self, row: pd.DataFrame, proof_seconds: float, seconds: float) -> Radius:
+    def measure_radius(self, row: Any, proof: bool = True, seconds: float = 10.0) -> Radius:
         """How far the numbers of a row may move, proved where that is wanted and possible."""
+        given = self.read_row(row)
         try:
-            prover = self._prover_of(row) if proof_seconds else None
+            prover = self._prover_of(given) if proof else None
         except HornbookError:
             prover = None
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT)
-        finder = RadiusFinder(row, self.teacher, prover, Deadline.after(seconds), rng)
+        finder = RadiusFinder(given, self.teacher, prover, Deadline.after(seconds), rng)
         return finder.measure(self.code_book)
 
     def _note_not_given(
