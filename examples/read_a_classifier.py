@@ -28,8 +28,7 @@ text = f"""\
 The model is right about {accuracy:.1%} of {len(X_test)} test rows. It does this:
 {extraction.explanation}
 Explanation and model say the same {extraction.fidelity}.
-Why of one row:
-{explainer.why(X_test.iloc[1], changes=0)}
+Why of one row: {explainer.why(X_test.iloc[1], changes=0)}
 Open {page} in a browser."""
 for line in text.splitlines():
     print(fill(line, 79, subsequent_indent="    "))
