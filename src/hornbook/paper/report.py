@@ -60,7 +60,7 @@ def opening(metrics: Mapping[str, Any]) -> str:
 LINE_WIDTH = 80
 """Width of the verdict on a terminal, in characters."""
 
-MAIN_TOPICS = {"t_nn": "network–T (t_nn)", "h_nn": "LRN*–network (h_nn)", "t_h": "LRN*–T (t_h)"}
+MAIN_TOPICS = {"t_nn": "net – T (t_nn)", "h_nn": "LRN* – net (h_nn)", "t_h": "LRN* – T (t_h)"}
 """The claims that a terminal shows of a run that does not meet the conditions of all."""
 
 
@@ -71,16 +71,16 @@ def verdict_lines(metrics: Mapping[str, Any]) -> list[str]:
     topics = {claim.topic: MAIN_TOPICS.get(claim.topic, claim.topic) for claim in claims}
     if not all(claim.is_met for claim in claims):
         topics = MAIN_TOPICS
-    rows = [(metrics["data"]["name"], "published", *(f"unknown {labels[name]}, in %" for name in names))]
+    rows = [(metrics["data"]["name"], "paper", *(f"unknown {labels[name]}, in %" for name in names))]
     for topic, name in topics.items():
         several = [claim for claim in claims if claim.topic == topic]
         cells = (f"{claim.brief} {claim.verdict}" for claim in several)
         rows += [(name, claim.published, *cells) for claim in several[:1]]
-    for name, path in (("ours–network", OURS), ("real rows rejected", REJECTED)):
+    for name, path in (("ours – net", OURS), ("real rows rejected", REJECTED)):
         shares = (find_share(metrics["experiments"][each], path) for each in names)
         rows.append((name, "–", *(write_brief(runs, ".2%") for runs in shares)))
     return [
-        f"{name:20}{known:10}{' '.join(f'{cell:24}' for cell in cells)}".rstrip()
+        f"{name:19}{known:9}{' '.join(f'{cell:24}' for cell in cells)}".rstrip()
         for name, known, *cells in rows
     ]
 
