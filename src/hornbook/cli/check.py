@@ -31,7 +31,7 @@ from hornbook.cli.options import (
     how_long,
     what,
 )
-from hornbook.cli.output import emit, emit_json, print_remark
+from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -147,14 +147,14 @@ class CheckOptions:
             return any(broken)
         if self.tolerance is not None:
             verdict, share = "FAIL" if any(broken) else "PASS", f"{100 * self.tolerance:g} % of samples"
-            emit(f"{verdict}: {sum(broken)} of {len(checks)} are broken in more than {share}")
+            emit_lines([f"{verdict}: {sum(broken)} of {len(checks)} are broken in more than {share}"])
             worst = sorted(range(len(checks)), key=lambda number: not broken[number])[:MAX_LOGGED_CLAIMS]
             words = {number: lines[number].partition("\n")[0] for number in worst}
             lines = [
                 words[each] if broken[each] else words[each].replace("broken", "within", 1) for each in worst
             ]
             notes = notes[-1:]
-        emit("\n".join([*lines, *(f"# {note}" for note in notes)]))
+        emit_lines([*lines, *(f"# {note}" for note in notes)])
         return any(broken)
 
 
@@ -174,9 +174,10 @@ def _check_columns(
         model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=options.seed
     )
     notes = list(note_inputs(table, subject, {}))
-    results = check_claims(
-        rules, subject, samples=options.samples, proof=options.proof, total_seconds=options.seconds
-    )
+    with progress("checking claims"):
+        results = check_claims(
+            rules, subject, samples=options.samples, proof=options.proof, total_seconds=options.seconds
+        )
     lines = [_claim_line(result, subject.words) for result in results]
     return options.report(results, lines, [*([PROOF_NOTE] if options.proof else []), *notes], "claims")
 

@@ -24,7 +24,7 @@ from hornbook.cli.options import (
     UnknownLevelsOption,
     how_long,
 )
-from hornbook.cli.output import emit, emit_json, print_remark, progress
+from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -97,12 +97,13 @@ def compare(
         return
     is_test = test is not None or kept.extraction.fidelity.population == "test rows"
     name = "test rows" if is_test else "unseen rows"
-    emit("\n".join(_format_rows(rows, name)))
+    emit_lines(_format_rows(rows, name))
     unseen = rows[0].rows
     population = "" if unseen is None else f"{unseen.describe_size(name)} and "
-    emit(f"# fidelity to the model on {population}{samples:,} fresh samples; literals are conditions to read")
-    for note in notes:
-        emit(f"# {note}")
+    measured = (
+        f"fidelity to the model on {population}{samples:,} fresh samples; literals are conditions to read"
+    )
+    emit_lines(f"# {note}" for note in (measured, *notes))
 
 
 def _read_test_rows(

@@ -33,7 +33,7 @@ from hornbook.cli.options import (
     into,
     what,
 )
-from hornbook.cli.output import emit, emit_json, print_remark, progress
+from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
@@ -143,9 +143,9 @@ def diff(
     if as_json:
         emit_json({**write_object(result), "above_tolerance": above, "folder": output and str(output)})
     elif tolerance is None:
-        emit("\n".join([str(result), *_summarise(result, output)]))
+        emit_lines([str(result), *_summarise(result, output)])
     else:
-        emit("\n".join(_write_verdict(result, tolerance, above, output)))
+        emit_lines(_write_verdict(result, tolerance, above, output))
     raise typer.Exit(int(above))
 
 

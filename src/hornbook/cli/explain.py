@@ -5,7 +5,7 @@ from __future__ import annotations
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import read_pairs
 from hornbook.cli.options import JsonOption, RunArgument, SetOption
-from hornbook.cli.output import emit, emit_json
+from hornbook.cli.output import emit_json, emit_lines
 from hornbook.errors import HornbookError
 
 
@@ -42,7 +42,7 @@ def explain(
     if as_json:
         emit_json({**write_object(conclusion), "unused": unused})
         return
-    emit(str(conclusion))
+    emit_lines([str(conclusion)])
     for column in unused:
         label = extraction.code_book.label(column)
-        emit(f"{label} makes no difference: the {explanation.noun} does not speak of it")
+        emit_lines([f"{label} makes no difference: the {explanation.noun} does not speak of it"])

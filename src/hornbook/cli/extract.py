@@ -38,7 +38,7 @@ from hornbook.cli.options import (
     how_long,
     what,
 )
-from hornbook.cli.output import Interrupted, emit, emit_json, print_remark, progress, summarise_run
+from hornbook.cli.output import Interrupted, emit_json, emit_lines, print_remark, progress, summarise_run
 from hornbook.errors import HornbookError
 from hornbook.storage import write_file
 
@@ -166,7 +166,7 @@ def extract(
         return
     proved, open_lines = _proof_lines(extraction)
     summary = summarise_run(run, extraction, [*extraction.notes, *describe_requests(black_box)])
-    emit("\n".join([*proved, str(extraction.explanation), *open_lines, *summary]))
+    emit_lines([*proved, str(extraction.explanation), *open_lines, *summary])
 
 
 def describe_candidate(candidate: Candidate) -> str:

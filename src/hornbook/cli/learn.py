@@ -36,7 +36,7 @@ from hornbook.cli.options import (
     how_sure,
     what,
 )
-from hornbook.cli.output import RESUME, Interrupted, emit, emit_json, progress, summarise_run
+from hornbook.cli.output import RESUME, Interrupted, emit_json, emit_lines, progress, summarise_run
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError, ModelError
 
@@ -209,7 +209,7 @@ def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:
         requests = describe_requests(subject.predictor)
         reason = f"stopped: {extraction.stop_reason}"
         details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests, reason]
-        emit("\n".join([*_rule_lines(extraction), *summarise_run(run, extraction, details)]))
+        emit_lines([*_rule_lines(extraction), *summarise_run(run, extraction, details)])
 
 
 def learn_about(
@@ -250,7 +250,7 @@ def learn_about(
         proof_lines = [] if certificates is None else _proof_lines(certificates)
         requests = describe_requests(subject.predictor)
         details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests, f"stopped: {reason}"]
-        emit("\n".join([*proof_lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)]))
+        emit_lines([*proof_lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)])
     where = "" if folder is None else f"the result so far is in {folder}; "
     if reason == INTERRUPTED:
         raise Interrupted(f"{where}{RESUME}")

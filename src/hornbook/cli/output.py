@@ -7,10 +7,21 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Column
 
 if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help needs none of them
     from hornbook.extraction import Extraction
@@ -28,6 +39,44 @@ class Interrupted(Exception):
 def emit(text: str, end: str = "\n") -> None:
     """Print to standard output at once; the command ends when the reader, such as `head`, has closed it."""
     print(text, end=end, flush=True)
+
+
+def emit_lines(lines: Iterable[str]) -> None:
+    """Print lines for a reader: on a terminal none is longer than that is wide."""
+    if sys.stdout.isatty():
+        width = get_terminal_size().columns
+        lines = [part for text in lines for line in text.split("\n") for part in fit_line(line, width)]
+    emit("\n".join(lines))
+
+
+def fit_line(line: str, width: int) -> list[str]:
+    r"""A line in parts that fit a width: its comment below it, further parts indented.
+
+    Examples
+    --------
+    >>> print(*fit_line("if age > 40 and sex = f: good   # 61 rows; right on 7 of 7 unseen", 40), sep="\n")
+    if age > 40 and sex = f: good
+      # 61 rows; right on 7 of 7 unseen
+    >>> print(*fit_line("# fidelity to the model on 30 unseen rows", 24), sep="\n")
+    # fidelity to the model
+    #   on 30 unseen rows
+
+    """
+    if len(line) <= width:
+        return [line]
+    text, mark, comment = line.partition("   # ")
+    indent = " " * (len(text) - len(text.lstrip()))
+    if mark:
+        return [*fit_line(text.rstrip(), width), *fit_line(f"{indent}  # {comment}", width)]
+    further = f"{indent}#   " if text.lstrip().startswith("#") else f"{indent}    "
+    parts = wrap(
+        line.replace(" %", "\N{NO-BREAK SPACE}%"),
+        width,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [part.replace("\N{NO-BREAK SPACE}%", " %") for part in parts]
 
 
 def emit_json(content: Any, forms: Forms | None = None) -> None:
@@ -50,12 +99,14 @@ def close_stream(stream: TextIO) -> None:
 
 @contextmanager
 def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """Show a progress bar on standard error, if that is a terminal; each text advances it."""
+    """Show on standard error, if it is a terminal, what is done, how much and how long; texts advance it."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda text: None
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
+    counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn(compact=True))
+    columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn(), *counted)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total)
         yield lambda text: bar.update(task, advance=1, description=text)

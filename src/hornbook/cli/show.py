@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.options import JsonOption, RunArgument, into
-from hornbook.cli.output import emit
+from hornbook.cli.output import emit, emit_lines
 from hornbook.errors import HornbookError
 from hornbook.storage import write_file
 
@@ -74,6 +74,8 @@ def show(
             seal_again(run, REPORT_FILE)
     elif isinstance(written, bytes):
         raise HornbookError(f"{form.value} is no text to print; name a file, e.g. -o decision.{form.value}")
+    elif form is Format.TEXT and not as_json:
+        emit_lines([str(written)])
     else:
         emit(written.rstrip("\n"))
     kept.refuse_cut_report()

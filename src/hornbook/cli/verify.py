@@ -14,7 +14,7 @@ from hornbook.cli.options import (
     RunArgument,
     TrustOption,
 )
-from hornbook.cli.output import emit, emit_json, progress
+from hornbook.cli.output import emit_json, emit_lines, progress
 
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
@@ -51,5 +51,5 @@ def verify(
     else:
         words = {True: "holds", False: "FAILS", None: "not derived"}
         for finding in findings:
-            emit(f"{words[finding.holds]}  {finding.about}   # {finding.says}")
+            emit_lines([f"{words[finding.holds]}  {finding.about}   # {finding.says}"])
     raise typer.Exit(0 if holds else 1)

@@ -23,7 +23,7 @@ from hornbook.cli.options import (
     how_sure,
     what,
 )
-from hornbook.cli.output import emit, emit_json, progress
+from hornbook.cli.output import emit_json, emit_lines, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def why(
     if as_json:
         emit_json(answer)
     else:
-        emit("\n".join([str(answer), *(["# rows are counted from 1"] if whole_table else [])]))
+        emit_lines([str(answer), *(["# rows are counted from 1"] if whole_table else [])])
 
 
 def _read_row(subject: Subject, row: int | None) -> dict[str, Any]:
