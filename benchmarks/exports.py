@@ -4,14 +4,13 @@
 
 Trees, cards and rules of two and three classes are learned from a made-up model, and as many drawn at
 random, with every kind of condition. An engine that is not installed is named and left out: DuckDB,
-SWI-Prolog (`swipl`), the PMML evaluators of the packages `jpmml_evaluator` and `pypmml` (both need
-Java), and LibreOffice (`soffice`, with openpyxl), which gets a sheet for each row. PMML is also held
-against the schema of the standard, if `xmlschema` is installed. Columns are of double and of single
-precision, of 0 and 1, of words, an empty one too, and of truth values; names are hostile.
+SWI-Prolog (`swipl`), and the PMML evaluators of the packages `jpmml_evaluator` and `pypmml` (both need
+Java). PMML is also held against the schema of the standard, if `xmlschema` is installed. Columns are of
+double and of single precision, of 0 and 1, of words, an empty one too, and of truth values; names are
+hostile.
 """
 
 import argparse
-import io
 import shutil
 import sqlite3
 import subprocess
@@ -35,7 +34,7 @@ from hornbook.explanations import (
     ScoreCard,
     Split,
 )
-from hornbook.exports import write_pmml, write_source, write_workbook
+from hornbook.exports import write_pmml, write_source
 from hornbook.exports.dialects import DIALECTS
 
 NUMBERS = [f"value {k}" for k in range(6)]
@@ -189,32 +188,6 @@ def run_pmml4s(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
     return [model.predict(record)["decision"] for record in records]  # a frame loses missing truth values
 
 
-def run_libreoffice(explanation: Explanation, frame: pd.DataFrame) -> list[str]:
-    """A copy of the sheet for each row, with its values in the cells."""
-    import openpyxl
-
-    book = openpyxl.load_workbook(io.BytesIO(write_workbook(explanation, "score")))
-    sheet = book["decision"]
-    inputs = {cell.value: cell.row for cell in sheet["A"][4:] if cell.value in explanation.columns}
-    place = 5 + len(explanation.columns)
-    for number, row in enumerate(frame.to_dict("records")):
-        copy = book.copy_worksheet(sheet)
-        copy.title = f"row {number}"
-        for name in explanation.columns:
-            empty_text = '=""'  # the value of an empty text is no text in openpyxl
-            value = None if pd.isna(row[name]) else row[name]
-            copy.cell(inputs[name], 2).value = empty_text if value == "" else value
-    with tempfile.TemporaryDirectory() as folder:
-        book.save(Path(folder) / "cases.xlsx")
-        command = ["soffice", "--headless", "--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir"]
-        subprocess.run(
-            [*command, Path(folder) / "out", Path(folder) / "cases.xlsx"], check=True, capture_output=True
-        )
-        computed = openpyxl.load_workbook(Path(folder) / "out" / "cases.xlsx", data_only=True)
-    decisions = [computed[f"row {number}"].cell(place, 2).value for number in range(len(frame))]
-    return ["" if decision is None else decision for decision in decisions]
-
-
 def validate_pmml(explanation: Explanation) -> bool:
     """Whether the schema that comes with `jpmml_evaluator` accepts the document."""
     import jpmml_evaluator
@@ -229,9 +202,6 @@ def validate_pmml(explanation: Explanation) -> bool:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument(
-        "--sheets", type=int, default=300, help="rows that LibreOffice gets of each explanation"
-    )
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     frame = draw_rows(options.rows, rng)
@@ -249,7 +219,6 @@ def main() -> None:
         "Prolog in SWI-Prolog": (run_prolog, shutil.which("swipl") is not None, len(frame)),
         "PMML in JPMML": (run_jpmml, java and find_spec("jpmml_evaluator") is not None, len(frame)),
         "PMML in pmml4s": (run_pmml4s, java and find_spec("pypmml") is not None, len(frame)),
-        "Excel in LibreOffice": (run_libreoffice, shutil.which("soffice") is not None, options.sheets),
     }
     for name, (run, installed, size) in engines.items():
         if not installed:

@@ -126,7 +126,6 @@ def test_exports_decide_times_as_the_explanation_does():
     assert "(@>=)" in write_explanation(explanation, "prolog")
     with pytest.raises(HornbookError, match="holds times, and PMML counts whole days"):
         write_explanation(explanation, "pmml")
-    assert write_explanation(explanation, "xlsx")
 
 
 def test_polars_and_arrays_of_times_are_given_back_as_they_were():

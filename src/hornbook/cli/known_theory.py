@@ -8,17 +8,13 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-
 from hornbook.cli.inputs import read_theory
-from hornbook.cli.output import emit_json
+from hornbook.cli.output import emit_json, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
     from hornbook.logic import HornTheory
-    from hornbook.queries import Membership, PerfectTeacher, Step, Trace
+    from hornbook.queries import Membership, PerfectTeacher, Step
 
 
 class Learner(StrEnum):
@@ -64,8 +60,10 @@ def learn_known(
     teacher = PerfectTeacher(theory, policy, generator(seed, Purpose.TEACHER_COUNTEREXAMPLES))
     counted = Counted(teacher.member)
     trace = Trace()
-    for step in _show_steps(_run_learner(learner, teacher, counted, known, shrink), trace):
-        trace.record(step, counted.questions)
+    with progress("asking the teacher") as show:
+        for step in _run_learner(learner, teacher, counted, known, shrink):
+            trace.record(step, counted.questions)
+            show(f"{len(step.hypothesis)} rules, {counted.questions:,} questions")
     learned = step.hypothesis.minimise()
     result = {
         "learned": learned.to_text().splitlines(),
@@ -115,25 +113,3 @@ def _example() -> HornTheory:
     from hornbook.logic import HornTheory
 
     return HornTheory.parse(resources.files("hornbook").joinpath("theories/animals.horn").read_text("utf-8"))
-
-
-def _show_steps(steps: Iterator[Step], trace: Trace) -> Iterator[Step]:
-    """Pass the steps on, and show the growing hypothesis on a terminal."""
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield from steps
-        return
-    with Live(console=console, transient=True, auto_refresh=False) as live:
-        for step in steps:
-            yield step
-            live.update(_view(step, trace), refresh=True)
-
-
-def _view(step: Step, trace: Trace) -> Table:
-    from hornbook.logic import UNICODE, rule_text
-
-    title = f"equivalence query {len(trace.entries)}, {trace.membership_queries} membership queries"
-    table = Table(title=title, show_header=False, title_justify="left")
-    for rule in step.hypothesis.rules[-12:]:
-        table.add_row(rule_text(step.hypothesis.vocabulary, rule, UNICODE))
-    return table

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.options import JsonOption, RunArgument, into
 from hornbook.cli.output import emit, emit_lines
-from hornbook.errors import HornbookError
 from hornbook.storage import write_file
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ class Format(StrEnum):
     SQL = "sql"
     PMML = "pmml"
     SVG = "svg"
-    XLSX = "xlsx"
     HTML = "html"
 
 
@@ -47,10 +45,9 @@ def show(
 ) -> None:
     """Print the explanation of a run, or export it.
 
-    SQL, Python, Prolog, PMML and Excel decide by the columns of your table: SQL as one expression for
-    the SELECT of any query, Excel as a sheet into which values are typed. Rules are the theory that
-    derives what the explanation decides. Of a run by queries SQL, Python and Prolog hold the theory
-    too, and there is no PMML and no sheet. SVG is the drawing of a tree.
+    SQL, Python, Prolog and PMML decide by the columns of your table: SQL as one expression for the SELECT
+    of any query. Rules are the theory that derives what the explanation decides. Of a run by queries SQL,
+    Python and Prolog hold the theory too, and there is no PMML. SVG is the drawing of a tree.
 
     Examples:
       hornbook show run/
@@ -72,10 +69,8 @@ def show(
         write_file(output, written)
         if output.resolve() == (run / REPORT_FILE).resolve():
             seal_again(run, REPORT_FILE)
-    elif isinstance(written, bytes):
-        raise HornbookError(f"{form.value} is no text to print; name a file, e.g. -o decision.{form.value}")
     elif form is Format.TEXT and not as_json:
-        emit_lines([str(written)])
+        emit_lines([written])
     else:
         emit(written.rstrip("\n"))
     kept.refuse_cut_report()
@@ -131,10 +126,10 @@ def _svg(run: Run, background: bool) -> str:
     return write_svg(run.extraction)
 
 
-def _export(form: Format) -> Callable[[Run, bool], str | bytes]:
+def _export(form: Format) -> Callable[[Run, bool], str]:
     """The explanation in a format of another program."""
 
-    def write(run: Run, background: bool) -> str | bytes:
+    def write(run: Run, background: bool) -> str:
         from hornbook.exports import write_explanation
 
         extraction = run.extraction
@@ -145,12 +140,12 @@ def _export(form: Format) -> Callable[[Run, bool], str | bytes]:
     return write
 
 
-_FORMATS: dict[Format, Callable[[Run, bool], str | bytes]] = {
+_FORMATS: dict[Format, Callable[[Run, bool], str]] = {
     Format.TEXT: _text,
     Format.JSON: _json,
     Format.CSV: _csv,
     Format.RULES: _rules,
     Format.HTML: _html,
     Format.SVG: _svg,
-    **{form: _export(form) for form in (Format.PMML, Format.PROLOG, Format.PYTHON, Format.SQL, Format.XLSX)},
+    **{form: _export(form) for form in (Format.PMML, Format.PROLOG, Format.PYTHON, Format.SQL)},
 }

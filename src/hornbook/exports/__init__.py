@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.exports.excel import write_workbook
     from hornbook.exports.pmml import write_pmml
     from hornbook.exports.source import write_explanation, write_source
 
@@ -15,13 +14,11 @@ __all__ = [
     "write_explanation",
     "write_pmml",
     "write_source",
-    "write_workbook",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.exports",
     {
-        "excel": ["write_workbook"],
         "pmml": ["write_pmml"],
         "source": ["write_explanation", "write_source"],
     },

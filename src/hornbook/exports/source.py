@@ -21,21 +21,16 @@ def write_explanation(
     target: str = UNNAMED_TARGET,
     values: Sequence[Any] = (),
     levels: Levels = NO_LEVELS,
-) -> str | bytes:
-    """An explanation in one of the formats of other programs: source, `pmml`, or a sheet (`xlsx`).
+) -> str:
+    """An explanation in one of the formats of other programs: source, or `pmml`.
 
-    `target` is what is predicted, in a word; `levels` are the values that columns of categories have. What is
-    written for programs gives the `values` of the classes, such as 1 and 0, by default their names; a sheet
-    is for readers, and has names.
+    `target` is what is predicted, in a word; `levels` are the values that columns of categories have. It
+    gives the `values` of the classes, such as 1 and 0, by default their names.
     """
     if form == "pmml":
         from hornbook.exports.pmml import write_pmml
 
         return write_pmml(explanation, target, values)
-    if form == "xlsx":
-        from hornbook.exports.excel import write_workbook
-
-        return write_workbook(explanation, target)
     return write_source(explanation, form, values, levels)
 
 

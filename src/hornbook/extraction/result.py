@@ -325,9 +325,9 @@ class Extraction:
         _upper("save_extraction")(Path(folder), self)
 
     def export(self, form: str, path: str | Path) -> None:
-        """Write the explanation in another format: `sql`, `python`, `prolog`, `pmml` or `xlsx`.
+        """Write the explanation in another format: `sql`, `python`, `prolog` or `pmml`.
 
-        What is for programs, all but `xlsx`, gives the model's own values of classes, such as 1 and 0.
+        It gives the model's own values of classes, such as 1 and 0.
         """
         write = _upper("write_explanation")
         write_file(Path(path), write(self.explanation, form, self.target, self.classes, self.levels))
