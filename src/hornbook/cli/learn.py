@@ -170,7 +170,9 @@ def learn(
     if learner is Learner.ENVELOPE and not judge:
         if train or proof:
             raise HornbookError("an envelope is about a model that there is, and is exact without --proof")
-        others = ("judge", "max_rules", "row_rules", "encoding")
+        if max_literals is not None:
+            raise HornbookError("an envelope says all that there is; leave out --max-literals")
+        others = ("judge", "max_rules", "max_literals", "row_rules", "encoding")
         settings = {name: value for name, value in settings.items() if name not in others}
         settings["margin"] = margin
         classifier = load_model(str(model), trust_pickle, output)

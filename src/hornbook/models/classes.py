@@ -74,8 +74,9 @@ def predict_two_classes(
     """
     model, times = _load_classifier(model), GivenForm.of(frame).times
     if isinstance(model, Predictor):
-        two = not _decides_one_class(model) and len(model.classes or ()) == 2
-        return replace(model, times=times), tuple(model.classes or ()) if two else (0, 1)
+        classes = tuple(model.classes or ())
+        is_named = len(classes) == 2 and model.threshold is None and model.positive in (None, classes[1])
+        return replace(model, times=times), classes if is_named else (0, 1)
     if isinstance(model, RemoteModel):
         model.find_classes(restore_times(frame, times))
     classes = tuple(_list_declared(model)) or (0, 1)
