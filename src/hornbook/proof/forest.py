@@ -277,19 +277,27 @@ class Forest:
 
     def reached(self, regions: Bools) -> Bools:
         """Whether some input of each region reaches each leaf, (leaves, k), regardless of groups."""
-        words = bits.pack(self.count_states(regions)[0] > 0)[self.kind]
-        rows = np.full((len(self.free), bits.words_for(len(regions))), ~np.uint64(0))
+        return self._meet_all(self.count_states(regions)[0] > 0)
+
+    def _meet_all(self, met: Bools) -> Bools:
+        """Whether all conditions of each leaf are met, (leaves, k), from those that are, (k, kinds)."""
+        words = bits.pack(met)[self.kind]
+        rows = np.full((len(self.free), bits.words_for(len(met))), ~np.uint64(0))
         if len(words):
             bound = np.flatnonzero(~self.free)
             rows[bound] = np.bitwise_and.reduceat(words, self.first[bound], axis=0)
-        return bits.unpack_rows(rows, len(regions))
+        return bits.unpack_rows(rows, len(met))
+
+    def _meet_kinds(self, states: States) -> Bools:
+        """Whether inputs meet each kind of condition, (k, kinds)."""
+        own = states[:, self.variable]
+        met: Bools = (own >= self.start) & (own < self.stop)
+        met |= (own == self.region.shape[1] - 1) & (self.last > 0)
+        return met
 
     def count_unmet(self, states: States) -> tuple[Bools, NDArray[np.intp]]:
         """Whether inputs meet each condition, (k, conditions), and how many each leaf lacks, (k, leaves)."""
-        own = states[:, self.variable]
-        kinds = (own >= self.start) & (own < self.stop)
-        kinds |= (own == self.region.shape[1] - 1) & (self.last > 0)
-        met = kinds[:, self.kind]
+        met = self._meet_kinds(states)[:, self.kind]
         unmet = np.zeros((len(states), len(self.free)), np.intp)
         if met.shape[1]:
             bound = np.flatnonzero(~self.free)
@@ -299,11 +307,11 @@ class Forest:
     def evaluate(self, states: States) -> tuple[Vector, Vector]:
         """Return the output for each input, and a bound on the model's deviation from it."""
         outputs = np.empty(len(states))
-        size = max(1, NUMBERS_PER_BATCH // max(len(self.kind), 1))
+        size = max(64, NUMBERS_PER_BATCH // max(len(self.variable), len(self.free)))
         for start in range(0, len(states), size):
             part = slice(start, start + size)
-            reached = self.count_unmet(states[part])[1] == 0
-            outputs[part] = reached @ self.leaves.values + self.leaves.constant
+            reached = self._meet_all(self._meet_kinds(states[part]))
+            outputs[part] = self.leaves.values @ reached + self.leaves.constant
         return outputs, np.full(len(states), self.leaves.rounding)
 
     @property
