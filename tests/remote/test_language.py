@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import socket
@@ -26,6 +27,7 @@ from hornbook.models import Subject, load_model
 from hornbook.queries import Budget
 from hornbook.remote import Sentence
 from hornbook.remote import http as endpoint_http
+from hornbook.runs import describe_model
 
 WORDS = {
     "pronoun": {"she": "She", "he": "He"},
@@ -249,6 +251,17 @@ def test_a_completion_reads_nothing_after_the_word(tmp_path: Path) -> None:
 def test_a_language_model_without_a_sentence_is_explained() -> None:
     with pytest.raises(HornbookError, match=r"table \[sentence\]"):
         load_model("http://127.0.0.1:9/v1/chat/completions")
+
+
+def test_the_files_of_a_model_are_known_by_their_checksums(tmp_path: Path) -> None:
+    class Loaded:
+        weights = (tmp_path / "small.gguf",)
+
+    (tmp_path / "small.gguf").write_bytes(b"weights")
+    (tmp_path / "model.toml").write_text("path = 'small.gguf'", "utf-8")
+    about = describe_model(str(tmp_path / "model.toml"), Loaded())
+    assert about["weights"]["small.gguf"]["sha256"] == hashlib.sha256(b"weights").hexdigest()
+    assert about["sha256"] != about["weights"]["small.gguf"]["sha256"]
 
 
 SENTENCE = Sentence(TEMPLATE, "pronoun", WORDS, UNKNOWN)

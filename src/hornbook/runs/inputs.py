@@ -312,7 +312,8 @@ def describe_model(source: str, model: Any) -> dict[str, Any]:
     endpoint = find_endpoint(model)
     if endpoint is None:
         own = model.source if isinstance(model, Predictor) else model
-        weights = [describe_file(each) for each in getattr(own, "weights", ()) if isinstance(each, Path)]
+        files = [each for each in getattr(own, "weights", ()) if isinstance(each, Path)]
+        weights = {each.name: describe_file(each) for each in files}
         return {**describe_file(Path(source)), **({"weights": weights} if weights else {})}
     path = Path(source)
     about = {"url": source} if is_url(source) else {"path": str(path.resolve())}

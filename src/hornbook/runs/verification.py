@@ -167,8 +167,7 @@ def _find_changed_inputs(run: Run, table: TargetTable, source: str) -> Iterator[
     """A finding for each of model, table, test rows and code book that is not what it was."""
     data, about = run.config["data"], run.config["model"]
     files = [(Path(source), about)] if "sha256" in about else []
-    files += [(Path(each["path"]), each) for each in about.get("weights", ())]
-    given = (data.get("test"), run.config["settings"].get("code_book"))
+    given = (data.get("test"), run.config["settings"].get("code_book"), *about.get("weights", {}).values())
     files += [(run.find_file(each), each) for each in given if each is not None]
     changed = [path.name for path, each in files if file_checksum(path) != each["sha256"]]
     if table.table.checksum() != data["sha256"]:
@@ -191,7 +190,10 @@ def _describe_inputs(run: Run, table: TargetTable, loaded: Any, source: str) -> 
     if is_trained(about):
         return parts
     places = {name: about[name] for name in ("path", "name") if name in about}
-    return {**parts, "model": {**describe_model(source, loaded), **places}}
+    described = {**describe_model(source, loaded), **places}
+    for name, file in described.get("weights", {}).items():
+        file["path"] = about.get("weights", {}).get(name, file)["path"]
+    return {**parts, "model": described}
 
 
 def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Path) -> MadeAgain:
