@@ -19,7 +19,7 @@ def test_an_envelope_is_learned_kept_and_verified(hornbook, tmp_path, monkeypatc
     asked = ["learn", "rows.csv", "--target", "pronoun", "--model", "model.joblib", "--trust-pickle"]
     done = hornbook(*asked, "--learner", "envelope", "-o", "run")
     assert done.returncode == 0, done.stderr
-    assert "# guarantee: exact" in done.stdout and "pronoun=she" in done.stdout
+    assert "# guarantee: exact" in done.stdout and "if pronoun = she: job = nurse" in done.stdout
     verified = hornbook("verify", "run", "--trust-pickle")
     assert verified.returncode == 0 and "FAILS" not in verified.stdout
     refused = hornbook(*asked, "--learner", "envelope", "--proof")
