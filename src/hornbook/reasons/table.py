@@ -1,9 +1,9 @@
 """Why a model decides the rows of a table so: the few reasons that cover most of them.
 
-Rows are taken in a random order. For each that no reason covers yet, a reason is searched; it covers all
-rows that meet its conditions and that the model decides alike. Of all reasons the one that covers most
-rows is taken first, then the one that covers most of the others, and so on. So a view of the whole model
-is made of statements about single rows, each of which keeps its own guarantee.
+Rows are taken in a random order. For each that no reason covers yet, a reason is searched, until more do not
+help. It covers all rows that meet its conditions and that the model decides alike. Of all reasons the one
+that covers most rows is taken first, then the one that covers most of the others, and so on. So a view of
+the whole model is made of statements about single rows, each of which keeps its own guarantee.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from hornbook.reasons.reasoner import Reasoner, SufficientReason
 
 REASON_SECONDS = 10.0
 """Time limit of a single reason."""
+
+MAX_IDLE_REASONS = 12
+"""Reasons in a row that are not among the few that cover most rows, after which no more are looked for."""
 
 MAX_SHOWN_ROWS = 12
 """Rows that remain that are named."""
@@ -116,7 +119,7 @@ def cover_table(
     proof
         Whether reasons are proved where they can be.
     seconds
-        Time limit of the search; rows that it is not enough for remain.
+        Time limit of the search.
     options
         What `Reasoner.explain` takes: `share` and `prefer`.
 
@@ -147,10 +150,14 @@ def cover_table(
     labels = reasoner.teacher.labels(frame)
     found: list[tuple[int, SufficientReason, Bools]] = []
     covered = np.zeros(len(frame), np.bool_)
+    chosen: list[tuple[int, int]] = []
     for row in generator(reasoner.subject.seed, Purpose.TABLE_REASONS).permutation(len(frame)).tolist():
         if covered[row]:
             continue
-        if deadline.passed:
+        if (
+            deadline.passed
+            or len(found) > max((number for number, _ in chosen), default=0) + MAX_IDLE_REASONS
+        ):
             break
         limit = min(deadline.left, REASON_SECONDS)
         (reason,) = reasoner.explain(
@@ -162,7 +169,7 @@ def cover_table(
         own = meet_conditions(reason.conditions, frame) & (labels == labels[row])
         found.append((row, reason, own))
         covered |= own
-    chosen = _choose_reasons(found, len(frame), max_reasons)
+        chosen = _choose_reasons(found, len(frame), max_reasons)
     left_over = np.ones(len(frame), np.bool_)
     for number, _ in chosen:
         left_over &= ~found[number][2]
