@@ -110,13 +110,13 @@ def find_dice(method: str) -> Callable[[Any, pd.DataFrame], Callable[[pd.DataFra
     return prepare
 
 
-def compare_rows(count: int) -> None:
+def compare_rows(tables: list[str], count: int) -> None:
     """Print, for each finder, how many rows have a valid change, its distance and columns, and seconds."""
     finders = {"hornbook": find_ours, "nearest row": find_nearest}
     if find_spec("dice_ml"):
         finders |= {f"DiCE, {method}": find_dice(method) for method in METHODS}
     every: dict[tuple[str, bool], list[tuple[float, float, float]]] = defaultdict(list)
-    for name in TABLES:
+    for name in tables:
         frame, classes = read_table(name)
         train, test, known, _ = train_test_split(frame, classes, test_size=0.4, random_state=0)
         for kind in KINDS:
@@ -166,11 +166,11 @@ def compare_rows(count: int) -> None:
         )
 
 
-def compare_tables() -> None:
+def compare_tables(tables: list[str]) -> None:
     """Print, for each search of actions, the share of unseen refused rows that three actions turn."""
     print("| table | model | refused | by | turned together | best single | distance | columns | CPU-s |")
     print("|---|---|---:|---|---:|---:|---:|---:|---:|")
-    for name in TABLES:
+    for name in tables:
         frame, classes = read_table(name)
         kept = frame.notna().all(axis=1)
         train, test, known, _ = train_test_split(
@@ -253,13 +253,14 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--part", choices=("rows", "table"))
+    parser.add_argument("--tables", nargs="+", default=list(TABLES))
     parser.add_argument("--rows", type=int, default=12, help="complete rows of each table and model")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.part != "table":
-        compare_rows(options.rows)
+        compare_rows(options.tables, options.rows)
     if options.part != "rows":
-        compare_tables()
+        compare_tables(options.tables)
 
 
 if __name__ == "__main__":

@@ -146,7 +146,7 @@ def count_shares(found: list[tuple[bool, bool, bool]]) -> tuple[str, ...]:
 def true_share(reasoner: Reasoner, reason: SufficientReason, seed: int) -> float:
     """The share of many fresh rows that meet a reason and get its class."""
     rows = BodySampler(reasoner.teacher, reason.conditions).draw(TRUTH_ROWS, np.random.default_rng([7, seed]))
-    outcome = reasoner.classes.index(reason.outcome)
+    outcome = reasoner.subject.classes.index(reason.outcome)
     return float((reasoner.teacher.labels(rows) == outcome).mean())
 
 

@@ -2,9 +2,8 @@
 
 Every single column is given every value of its list, then every pair of columns, and so on, as long as
 the rows that the model may be asked about suffice: such a level is exhausted. Of a larger level a grid of
-some values of each column is tried, and the most promising changes: those of the level before that come
-closest to the other decision by the model's score, each with one more column. Rows of the table that the
-model decides otherwise give changes of many columns, of which as many as possible are taken back. What is
+some values of each column is tried. Rows of the table that the model decides otherwise, and mixtures of its
+values, give changes of many columns, of which as many as possible are taken back. What is
 found so is moved closer to the row, and exchanged for fewer columns or nearer values, as long as that
 succeeds; at last all nearer changes of as many columns are tried, if there are not too many. Nothing is
 random, so a search repeats bit for bit.
@@ -135,7 +134,7 @@ class ChangeSearch:
         self.exhausted: set[int] = set()  # numbers of columns of which every change was tried
         self.nearest: set[int] = set()  # numbers of columns of which every nearer change was tried
         self.largest = min(MAX_CHANGED_COLUMNS, int((space.sizes > 0).sum()))  # number of columns tried
-        self.steps = self.promising = np.zeros((0, len(space.columns)), np.int32)
+        self.none = np.zeros((0, len(space.columns)), np.int32)
 
     def run(self, table: pd.DataFrame, count: int) -> ChangeRun:
         """Find `count` changes of different columns, the fewest columns and the nearest first.
@@ -169,7 +168,7 @@ class ChangeSearch:
         return "exhausted" if size in self.exhausted | self.nearest else "sampled"
 
     def _try_level(self, size: int) -> ChangeQuestions:
-        """Try all changes of `size` columns within the budget, else the most promising."""
+        """Try all changes of `size` columns within the budget, else a grid of them."""
         columns = self._list_movable(size)
         if _count_changes(self.space.sizes[columns], size) <= self.left:
             every = {column: np.sort(self.space.ladders[column]) for column in columns}
@@ -179,12 +178,10 @@ class ChangeSearch:
                 self.exhausted.add(size)
         elif self.left > 0:
             if size == 1:
-                changes = self._thin_singles(columns, self.left // 2)
+                yield from self._ask(self._thin_singles(columns, self.left // 2))
             else:
                 for changes in self._enumerate(self._thin_ladders(columns, size), size):
                     yield from self._ask(changes)
-                changes = yield from self._extend(columns)
-            yield from self._ask(changes)
 
     def _list_movable(self, size: int) -> list[int]:
         """List the columns that may change; several together only if none of them suffices alone."""
@@ -232,44 +229,7 @@ class ChangeSearch:
             changes = np.zeros((len(places), len(self.space.columns)), np.int32)
             changes[:, column] = places
             singles.append(changes)
-        return np.concatenate(singles) if singles else self.promising[:0]
-
-    def _extend(self, columns: list[int]) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
-        """Extend the most promising changes of the last level by one column each."""
-        rows = self.left // 2
-        if not len(self.steps):
-            singles = yield from self._rank(self._thin_singles(columns, rows // 2))
-            self.steps = self._choose_steps(singles, max(1, int((2 * rows) ** 0.5)))
-        steps = self.steps
-        bases = (yield from self._rank(self.promising)) if len(self.promising) else steps
-        bases = bases[: max(1, rows // max(1, len(steps)))]
-        extended = [bases + step for step in steps]
-        apart = [(bases[:, step > 0] == 0).all(axis=1) for step in steps]
-        changes = [each[where] for each, where in zip(extended, apart, strict=True)]
-        self.promising = np.unique(np.concatenate(changes), axis=0) if changes else self.promising[:0]
-        return self.promising
-
-    def _choose_steps(self, singles: Places, count: int) -> Places:
-        """Choose at most `count` single-column changes, best first, spread evenly over the columns."""
-        columns = (singles > 0).argmax(axis=1)
-        share = max(1, count // max(1, len(np.unique(columns))))
-        taken = np.zeros(len(self.space.columns), np.intp)
-        chosen: list[int] = []
-        for number, column in enumerate(columns.tolist()):
-            if taken[column] < share and len(chosen) < count:
-                taken[column] += 1
-                chosen.append(number)
-        return singles[chosen]
-
-    def _rank(self, changes: Places) -> Generator[ChangeQuestion, ChangeAnswer, Places]:
-        """Sort changes by how close the model scores them to flipping, ties by how extreme they are."""
-        changes = changes[: max(0, self.left)]
-        if not len(changes):
-            return changes
-        scores = yield from self._score(changes)
-        order = np.lexsort([-self.space.measure_extremeness(changes), -scores])
-        ranked: Places = changes[order]
-        return ranked
+        return np.concatenate(singles) if singles else self.none
 
     def _score(self, changes: Places) -> Generator[ChangeQuestion, ChangeAnswer, NDArray[np.float64]]:
         """How close the model scores changes to flipping, (changes,); those beyond the budget come last."""
@@ -383,7 +343,7 @@ class ChangeSearch:
         """
         columns = np.flatnonzero(change).tolist()
         movable = np.flatnonzero(self.space.sizes).tolist()
-        parts = [self.promising[:0]]
+        parts = [self.none]
         for undone in [*combinations(columns, 1), *combinations(columns, 2)]:
             base = change.copy()
             base[list(undone)] = 0
@@ -417,7 +377,7 @@ class ChangeSearch:
             if _count_changes(np.array([len(own) for own in ladders.values()], np.intp), size) > MAX_GRID:
                 continue
             listed = [self.space.keep_nearer(part, length) for part in self._enumerate(ladders, size)]
-            changes = np.concatenate([self.promising[:0], *listed])
+            changes = np.concatenate([self.none, *listed])
             changes = changes[np.argsort(self.space.measure(changes), kind="stable")]
             suffices, has_flip = len(changes) <= self.left, False
             for start in range(0, min(len(changes), self.left), CHUNK_ROWS):

@@ -179,15 +179,6 @@ class ChangeSpace:
         nearer: Places = places[self.measure(places) < length]
         return nearer
 
-    def measure_extremeness(self, places: Places) -> NDArray[np.float64]:
-        """The sum over the columns of how near the new values are to the ends of their columns, (rows,)."""
-        sums = np.zeros(len(places))
-        for ladder, own in zip(self.ladders, places.T, strict=True):
-            heights = np.zeros(len(ladder) + 1)  # from the middle, 0, to the ends, 1
-            heights[ladder] = np.abs(np.linspace(-1, 1, len(ladder)))
-            sums += heights[own]
-        return sums
-
     def find_places(self, rows: pd.DataFrame) -> Places:
         """Turn rows into changes: each column takes their value, or keeps its own if it may not."""
         places = np.zeros((len(rows), len(self.values)), np.int32)

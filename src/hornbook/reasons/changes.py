@@ -184,16 +184,6 @@ class ChangeFinder:
         """The model, bound to the rows that are not held out."""
         return self.subject.teacher
 
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The model's classes in words."""
-        return self.subject.classes
-
-    @property
-    def code_book(self) -> CodeBook:
-        """The user's words."""
-        return self.subject.words
-
     def find(
         self,
         row: Any,
@@ -212,12 +202,14 @@ class ChangeFinder:
         if count < 1 or max_rows < 1:
             raise HornbookError(f"ask for at least one change and one row; got {count} and {max_rows}")
         frame = self.teacher.frame
-        given = read_given_row(row, frame, self.code_book)
-        space = ChangeSpace.of(frame, given, self.code_book, limits, self._list_hidden_columns())
+        given = read_given_row(row, frame, self.subject.words)
+        space = ChangeSpace.of(frame, given, self.subject.words, limits, self._list_hidden_columns())
         own = int(self.teacher.labels(space.make_rows(np.zeros((1, len(space.columns)), np.int32)))[0])
         goal = None if wished is None else read_class(self.subject, wished)
         if goal == own:
-            raise HornbookError(f"the model decides for {self.classes[own]} already; wish for another class")
+            raise HornbookError(
+                f"the model decides for {self.subject.classes[own]} already; wish for another class"
+            )
 
         score = self._choose_scores(own, goal)
 
@@ -238,8 +230,8 @@ class ChangeFinder:
         fewer: list[Grade] = ["proved"] * proved
         fewer += [search.grade(size) for size in range(proved + 1, below + 1)]
         return Changes(
-            self.classes[own],
-            None if goal is None else self.classes[goal],
+            self.subject.classes[own],
+            None if goal is None else self.subject.classes[goal],
             changes,
             tuple(fewer),
             None if witness is None else self._describe_witness(space, witness, goal),
@@ -261,10 +253,10 @@ class ChangeFinder:
 
     def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> RowChange:
         """Describe a change."""
-        values = describe_values(space, places, self.code_book)
+        values = describe_values(space, places, self.subject.words)
         label = int(self.teacher.labels(space.make_rows(places[None]))[0])
         total = float(space.measure(places[None])[0])
-        return RowChange(values, self.classes[label], total, search.grade_nearest(len(values)))
+        return RowChange(values, self.subject.classes[label], total, search.grade_nearest(len(values)))
 
     def _describe_witness(
         self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None
@@ -277,15 +269,15 @@ class ChangeFinder:
             if pair.isna().all() or pair.iloc[0] == pair.iloc[1]:
                 continue
             known = self.teacher.frame[name].dropna()
-            distance = float(measure_distances(pair, known, self.code_book)[1])
-            changed.append(describe_value(str(name), pair, distance, self.code_book))
+            distance = float(measure_distances(pair, known, self.subject.words)[1])
+            changed.append(describe_value(str(name), pair, distance, self.subject.words))
         label = int(
             self.teacher.labels(replace_columns(row, {name: witness[name].array for name in witness}))[0]
         )
         if goal is not None and label != goal:
             return None
         total = sum(each.distance for each in changed)
-        return RowChange(tuple(changed), self.classes[label], total, "sampled")
+        return RowChange(tuple(changed), self.subject.classes[label], total, "sampled")
 
     @cached_property
     def table_prover(self) -> ColumnProver:

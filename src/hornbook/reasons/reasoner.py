@@ -207,16 +207,6 @@ class Reasoner:
         """The model, bound to the rows that are not held out."""
         return self.subject.teacher
 
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The model's classes in words."""
-        return self.subject.classes
-
-    @property
-    def code_book(self) -> CodeBook:
-        """The user's words."""
-        return self.subject.words
-
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns that the model reads."""
@@ -225,7 +215,7 @@ class Reasoner:
     @cached_property
     def grid(self) -> Grid:
         """The bins of the columns that the model reads."""
-        return Grid.of(self.teacher.frame[list(self.columns)], REASON_CUTS, self.code_book)
+        return Grid.of(self.teacher.frame[list(self.columns)], REASON_CUTS, self.subject.words)
 
     @cached_property
     def table_labels(self) -> NDArray[np.intp]:
@@ -234,7 +224,7 @@ class Reasoner:
 
     def read_row(self, row: Any) -> pd.DataFrame:
         """A row as a user gives it, in the columns and types of the table."""
-        return read_given_row(row, self.teacher.frame, self.code_book)
+        return read_given_row(row, self.teacher.frame, self.subject.words)
 
     def explain(
         self,
@@ -265,7 +255,7 @@ class Reasoner:
         check = AnswerCheck(self.teacher.labels, self.teacher.sampler.frame, self.table_labels)
         outcome = int(self.teacher.labels(given)[0])
         columns = dict.fromkeys(self.columns)
-        preferred = frozenset(find_column(name, columns, self.code_book) for name in prefer)
+        preferred = frozenset(find_column(name, columns, self.subject.words) for name in prefer)
         limit = PROOF_SHARE * seconds if proof else 0.0
         settings = ReasonSettings(share, preferred, limit, seconds)
         found: list[SufficientReason] = []
@@ -285,7 +275,7 @@ class Reasoner:
             *self._note_not_given(row, given, found),
             *(check.describe_changes() if ask_again else ()),
         )
-        return Why(self.classes[outcome], tuple(found), row_values, would_change, notes=notes)
+        return Why(self.subject.classes[outcome], tuple(found), row_values, would_change, notes=notes)
 
     def measure_radius(self, row: Any, proof: bool = True, seconds: float = 10.0) -> Radius:
         """How far the numbers of a row may move, proved where that is wanted and possible."""
@@ -296,7 +286,7 @@ class Reasoner:
             prover = None
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT)
         finder = RadiusFinder(given, self.teacher, prover, Deadline.after(seconds), rng)
-        return finder.measure(self.code_book)
+        return finder.measure(self.subject.words)
 
     def _note_not_given(
         self, row: Any, given: pd.DataFrame, reasons: Sequence[SufficientReason]
@@ -304,7 +294,8 @@ class Reasoner:
         """Say of which columns a reason says that they are missing, because nobody gave their values."""
         columns = list(map(str, given.columns))
         named = {
-            find_column(name, dict.fromkeys(columns), self.code_book) for name in name_values(row, columns)
+            find_column(name, dict.fromkeys(columns), self.subject.words)
+            for name in name_values(row, columns)
         }
         spoken = {
             condition.column
@@ -314,7 +305,7 @@ class Reasoner:
         }
         for name in (name for name in columns if name in spoken - named):
             known = "" if self.teacher.frame[name].isna().any() else ", and no row of the table is without it"
-            yield f"{self.code_book.label(name)} was not given{known}"
+            yield f"{self.subject.words.label(name)} was not given{known}"
 
     @cached_property
     def _finder(self) -> ChangeFinder:
@@ -324,7 +315,7 @@ class Reasoner:
         """Why the model decides so many rows so: some that the explanation decides otherwise, and others."""
         frame, labels = self.teacher.frame, self.teacher.labels(self.teacher.frame)
         different = np.flatnonzero(explanation.decide(frame) != labels).tolist()
-        by_class = [np.flatnonzero(labels == number).tolist() for number in range(len(self.classes))]
+        by_class = [np.flatnonzero(labels == number).tolist() for number in range(len(self.subject.classes))]
         others = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
         rows = list(dict.fromkeys([*different[: count // 2], *others]))[:count]
         return [self.explain(frame.iloc[[row]], ask_again=False) for row in rows]
@@ -337,7 +328,7 @@ class Reasoner:
         This is a hitting-set tree, breadth first: every set of columns that hits all reasons so far may
         be forbidden (R. Reiter, A theory of diagnosis from first principles, 1987).
         """
-        conditions = RowConditions.of(row, self.grid, self.teacher.frame, self.code_book)
+        conditions = RowConditions.of(row, self.grid, self.teacher.frame, self.subject.words)
         sampler = ReasonSampler(self.teacher, conditions, outcome)
         waiting: list[frozenset[str]] = [frozenset()]
         seen = set(waiting)
@@ -423,14 +414,14 @@ class Reasoner:
         coverage = Coverage(int(met.sum()), int(alike.sum()), len(met))
         return SufficientReason(
             conditions.describe(body),
-            self.classes[outcome],
+            self.subject.classes[outcome],
             proved.level,
             Share.where(fresh.alike),
             share,
             coverage,
             proved.note,
             clock.elapsed,
-            self.code_book,
+            self.subject.words,
         )
 
 

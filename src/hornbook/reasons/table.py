@@ -177,7 +177,7 @@ def cover_table(
     return TableReasons(
         tuple(CoveringReason(found[number][1], names[found[number][0]], rows) for number, rows in chosen),
         len(frame),
-        tuple((name, counts[number]) for number, name in enumerate(reasoner.classes)),
+        tuple((name, counts[number]) for number, name in enumerate(reasoner.subject.classes)),
         tuple(names[row] for row in np.flatnonzero(left_over)),
         len(found),
         tuple(AnswerCheck(reasoner.teacher.labels, frame, labels).describe_changes()),
