@@ -41,7 +41,8 @@ X, y = data["X"], data["y"]
 model = GradientBoostingClassifier(n_estimators=20, random_state=0).fit(X, y)
 started = time.process_time()
 names = [f"c{number}" for number in range(X.shape[1])]
-rules = ModelExplainer(model, names).explain(X=X.tolist(), y=model.predict(X).tolist(), num_stages=int(sys.argv[2]))
+labels, stages = model.predict(X).tolist(), int(sys.argv[2])
+rules = ModelExplainer(model, names).explain(X=X.tolist(), y=labels, num_stages=stages)
 print(json.dumps({"rules": rules, "seconds": time.process_time() - started}))
 """
 
