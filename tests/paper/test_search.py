@@ -11,7 +11,7 @@ from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.paper import grid, score_nets, search
-from hornbook.paper.search import Fold, Scores, Setting, group_nets, make_folds
+from hornbook.paper.search import Scores, Setting, group_nets, make_folds
 from hornbook.queries import Net, Training
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
@@ -110,17 +110,6 @@ class TestBadInput:
     def test_no_such_device(self, device):
         with pytest.raises(HornbookError, match="there is no device"):
             score_nets(NETS, setting(), device=device)
-
-    def test_labels_that_do_not_match(self):
-        inputs, folds = np.zeros((4, 2), np.float32), (Fold(np.arange(2), np.arange(2, 4)),)
-        with pytest.raises(HornbookError, match=r"shapes \(4, 2\) and \(3,\)"):
-            Setting(inputs, np.ones(3, bool), folds, Training())
-
-    def test_folds_without_examples(self):
-        inputs, labels = np.zeros((4, 2), np.float32), np.ones(4, bool)
-        for folds in ((), (Fold(np.arange(4), np.arange(0)),)):
-            with pytest.raises(HornbookError, match="every fold"):
-                Setting(inputs, labels, folds, Training())
 
     def test_another_optimiser(self):
         with pytest.raises(HornbookError, match="descends by sgd; got 'adam'"):

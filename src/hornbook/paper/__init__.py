@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from hornbook.paper.missing import Sweep
     from hornbook.paper.published import run_lrn_star
     from hornbook.paper.report import Document, scan_lines, verdict_lines
-    from hornbook.paper.search import ModelSelection, SelectionResult, grid, score_nets, select_network
+    from hornbook.paper.search import ModelSelection, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale, TreeBudget
     from hornbook.paper.task import (
         HALF_PROTOCOL,
@@ -37,7 +37,6 @@ __all__ = [
     "Protocol",
     "Recipe",
     "Scale",
-    "SelectionResult",
     "Sweep",
     "Task",
     "TreeBudget",
@@ -65,7 +64,7 @@ __getattr__ = load_lazily(
         "missing": ["Sweep"],
         "published": ["run_lrn_star"],
         "report": ["Document", "scan_lines", "verdict_lines"],
-        "search": ["ModelSelection", "SelectionResult", "grid", "score_nets", "select_network"],
+        "search": ["ModelSelection", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale", "TreeBudget"],
         "task": [
             "HALF_PROTOCOL",

@@ -98,13 +98,6 @@ class Setting:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.inputs.ndim != 2 or self.labels.shape != self.inputs.shape[:1]:
-            raise HornbookError(
-                f"expected a (k, n) matrix of inputs and k labels; "
-                f"got shapes {self.inputs.shape} and {self.labels.shape}"
-            )
-        if not self.folds or not all(len(items) for fold in self.folds for items in fold):
-            raise HornbookError("every fold needs examples to train on and examples to validate on")
         if self.training.optimiser != "sgd":
             raise HornbookError(f"a search descends by sgd; got {self.training.optimiser!r}")
 
