@@ -40,7 +40,7 @@ from hornbook.models import Subject
 from hornbook.randomness import Purpose, generator
 from hornbook.runs.comparison import ColumnEncoder
 from hornbook.surrogates import Grid
-from hornbook.surrogates.search import keep_condition
+from hornbook.surrogates.thresholds import keep_condition
 
 BUDGETS = (4, 8, 16)
 """Literals that a reader reads."""
@@ -275,7 +275,7 @@ def print_figures(figures):
     for kind in [*dict.fromkeys(one["pair"] for one in figures), "all"]:
         own = [one for one in figures if kind in (one["pair"], "all")]
         differ = np.mean([one["differ"] for one in own])
-        print(f"\n{kind}: {len(own)} runs, {100 * differ:.1f} % of unseen rows differ")
+        print(f"\n{kind}: {len(own)} runs, {100 * differ:.1f} % of held-out rows differ")
         print(
             f"{'':26}" + "".join(f"{budget:>6} literals     " for budget in BUDGETS) + "(F, precision/recall)"
         )

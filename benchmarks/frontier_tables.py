@@ -30,6 +30,32 @@ DEVELOPMENT = (
 HELD_OUT = ("colon", "chile", "churn", "australian")
 RARE = ("abalone-17_vs_7-8-9-10", "car-vgood", "kr-vs-k-zero-one_vs_draw", "winequality-white-3_vs_7")
 """Tables of which a class has 2 to 4 % of the rows."""
+TUNING = (
+    "lending",
+    "churn-calls",
+    "rotterdam",
+    "flchain",
+    "magic",
+    "letter-a",
+    "splice",
+    "vehicle",
+    "caravan",
+)
+"""Further tables that settings may be chosen by."""
+KEPT_ASIDE = (
+    "diamonds-fair",
+    "storms-4",
+    "flights-late",
+    "crashes",
+    "attrition",
+    "mortgages",
+    "cells",
+    "jobs",
+    "segment",
+    "satimage",
+    "spambase",
+)
+"""Further tables that nothing is chosen by; of the first three fewer than 3 % of the rows are positive."""
 
 
 def read_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -59,6 +85,11 @@ def _of_keel(name: str, kind: str = "balanced"):
     return frame.drop(columns=last), frame[last]
 
 
+def _one_of(table: tuple[pd.DataFrame, pd.Series], name: str):
+    frame, target = table
+    return frame, target.astype(str).str.strip() == name
+
+
 def _of_sklearn(load):
     bunch = load(as_frame=True)
     return bunch.data, bunch.target
@@ -67,6 +98,32 @@ def _of_sklearn(load):
 def _pbc():
     frame, status = _of_r("survival", "pbc", "status", ("id", "time"))
     return frame, status == 2
+
+
+def _storms():
+    frame, category = _of_r("dplyr", "storms", "wind", ("name", "status", "category"))
+    return frame, category >= 113  # knots: categories 4 and 5
+
+
+def _flights():
+    drop = ("dep_time", "arr_time", "flight", "tailnum", "time_hour", "year", "minute", "dest")
+    frame, delay = _of_r("nycflights13", "flights", "arr_delay", drop)
+    some = frame.sample(20_000, random_state=0).index
+    return frame.loc[some], delay[some] > 180
+
+
+def _lending():
+    return _of_r("modeldata", "lending_club", "Class", ("addr_state",))
+
+
+def _flchain():
+    return _of_r("survival", "flchain", "death", ("futime", "chapter"))
+
+
+def _diamonds():
+    frame, cut = _of_r("ggplot2", "diamonds", "cut")
+    some = frame.sample(20_000, random_state=0).index
+    return frame.loc[some], cut[some].astype(str) == "Fair"
 
 
 _READERS = {
@@ -85,4 +142,24 @@ _READERS = {
     "colon": lambda: _of_r("survival", "colon", "status", ("id", "study", "time", "etype")),
     "chile": lambda: _of_r("carData", "Chile", "vote"),
     "churn": lambda: _of_r("modeldata", "wa_churn", "churn"),
+    "lending": _lending,
+    "churn-calls": lambda: _of_r("modeldata", "mlc_churn", "churn"),
+    "rotterdam": lambda: _of_r("survival", "rotterdam", "recur", ("pid", "rtime", "dtime", "death")),
+    "flchain": _flchain,
+    "caravan": lambda: _of_r("ISLR", "Caravan", "Purchase"),
+    "magic": lambda: _of_keel("magic"),
+    "letter-a": lambda: _one_of(_of_keel("letter"), "A"),
+    "splice": lambda: _of_keel("splice"),
+    "vehicle": lambda: _of_keel("vehicle"),
+    "diamonds-fair": _diamonds,
+    "storms-4": _storms,
+    "flights-late": _flights,
+    "crashes": lambda: _of_r("DAAG", "nassCDS", "dead", ("caseid", "injSeverity", "weight")),
+    "attrition": lambda: _of_r("modeldata", "attrition", "Attrition"),
+    "mortgages": lambda: _of_r("AER", "HMDA", "deny"),
+    "cells": lambda: _of_r("modeldata", "cells", "class", ("case",)),
+    "jobs": lambda: _of_r("modeldata", "hpc_data", "class"),
+    "segment": lambda: _of_keel("segment"),
+    "satimage": lambda: _of_keel("satimage"),
+    "spambase": lambda: _of_keel("spambase"),
 }

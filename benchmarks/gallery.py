@@ -178,7 +178,7 @@ def show(exhibit: Exhibit, folder: Path) -> str:
         [
             f"## {exhibit.title}",
             "",
-            f"{exhibit.about} Agreement: {extraction.fidelity.unseen_rows}.",
+            f"{exhibit.about} Agreement: {extraction.fidelity.rows}.",
             "",
             *(
                 [f"![{exhibit.title}](gallery/{exhibit.name}.svg)"]

@@ -81,7 +81,7 @@ def measure(rows: int, columns: int, max_literals: int, seed: int) -> list[str]:
         tree = DecisionTreeClassifier(max_leaf_nodes=longest.literals + 1, random_state=0)
         tree.fit(fitted_to, model.predict(fitted_to))
         peers.append(np.mean(tree.predict(unseen) == truth))
-    explanation, on_unseen = extraction.explanation, extraction.fidelity.unseen_rows
+    explanation, on_unseen = extraction.explanation, extraction.fidelity.rows
     return [
         f"{rows:,} × {columns}",
         f"{explanation.form}, {explanation.literals} literals",

@@ -54,9 +54,9 @@ def test_documented_lines_work_as_written():
     model = HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(X, y)
     extraction = Explainer(model, X, target="benign").extract(n_samples=500)
     fidelity = extraction.fidelity
-    assert fidelity.population == "unseen rows" and fidelity.share.size == 114
+    assert fidelity.population == "held-out rows" and fidelity.share.size == 114
     assert 0.85 < fidelity.estimate <= 1 and fidelity.low < fidelity.estimate <= fidelity.high
-    assert str(fidelity).startswith("on 114 unseen rows ") and "95 % interval" in str(fidelity)
+    assert str(fidelity).startswith("on 114 held-out rows ") and "95 % interval" in str(fidelity)
     assert 0.85 < agreement(extraction, model, X) <= 1 and extraction.explanation.literals <= 20
     assert extraction.explain(X.iloc[0]).outcome in ("benign", "not benign")
     assert fidelity.samples.size >= 738 and isinstance(extraction.guarantee, Estimated)
@@ -85,7 +85,7 @@ def test_result_is_one_value(explainer, extraction):
     assert agreement(extraction, TREE, FRAME) == 1 and extraction.fidelity.estimate == 1
     assert extraction.classes == (False, True) and explainer.subject.classes == ("not ill", "ill")
     assert [column.name for column in extraction.columns] == list("abcd")
-    assert extraction.fidelity.unseen_rows == Share.of(40, 40)
+    assert extraction.fidelity.rows == Share.of(40, 40)
     assert extraction.fidelity.used_rows == 1 and extraction.frontier
     assert (extraction.background | extraction.theory).is_satisfiable()
     assert explainer.extract(form="rules", **SMALL) == extraction
@@ -155,7 +155,7 @@ def test_nothing_is_made_from_the_rows_held_out(form, table):
 
 def test_few_rows_are_all_used_and_the_fidelity_says_so():
     few = Explainer(TREE, FRAME[:99], target="ill").extract(**SMALL | {"max_literals": 1})
-    assert few.fidelity.unseen_rows is None and few.fidelity.population == "samples"
+    assert few.fidelity.rows is None and few.fidelity.population == "samples"
     assert str(few.fidelity).startswith("on 8,192 samples ")
     assert few.fidelity.used_rows == agreement(few, TREE, FRAME[:99]) < 1
 
@@ -198,7 +198,7 @@ def test_columns_that_hardly_any_row_knows_can_be_explained():
         frame.loc[seed + 20, "kind"] = "violet"
         model = make_pipeline(words, DecisionTreeClassifier(max_depth=3)).fit(frame, frame["x"] > frame["y"])
         extraction = Explainer(model, frame, target="ill", seed=seed).extract(n_samples=500, max_literals=3)
-        assert extraction.fidelity.unseen_rows.size in (29, 30)
+        assert extraction.fidelity.rows.size in (29, 30)
 
 
 def test_missing_values_are_kept_and_shown_to_models_that_take_them():

@@ -144,7 +144,7 @@ class Explainer:
     if petal width (cm) > 1.7: virginica
     otherwise: not virginica
     >>> print(extraction.fidelity)
-    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %); always "not virginica": 83.33 %
+    on 30 held-out rows 100.00 % (95 % interval 88.43 % to 100.00 %), κ 1.000; always "not virginica": 83.33 %
     >>> print(extraction.explain({"petal width (cm)": 2.3}))
     virginica, because
       petal width (cm) > 1.7
@@ -201,6 +201,7 @@ class Explainer:
         max_literals: int = 20,
         test: Any = None,
         n_samples: int | None = None,
+        balance: float = 0.0,
         certify: bool = False,
         proof: bool = False,
         proof_seconds: float = PROOF_SECONDS,
@@ -220,6 +221,8 @@ class Explainer:
         n_samples
             How many samples the explanation is fitted to; half as many choose among candidates. By default
             16,000, or up to 24,000 for a large table.
+        balance
+            How much classes weigh: 0, the default, as often as the model decides for them, 1 all the same.
         certify
             Whether to seek the best tree of three questions on the samples to the end. `missed` of a point of
             the frontier says how far it may be from the best.
@@ -239,6 +242,7 @@ class Explainer:
             form=form,
             max_literals=max_literals,
             n_samples=n_samples,
+            balance=balance,
             certify=certify,
             watch=watch,
         )

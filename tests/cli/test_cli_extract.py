@@ -28,8 +28,8 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
                     "-o", run, *SMALL, "--form", "rules")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     first, second = (line for line in done.stdout.splitlines() if line.startswith("# fidelity"))
-    unseen = "# fidelity to the model on 18 unseen rows (which count as 16) "
-    assert first.startswith(unseen) and " samples " in second
+    measured = "# fidelity to the model on 18 held-out rows (which count as 16) "
+    assert first.startswith(measured) and " samples " in second
     assert " of 120 rows repeat another one; equal rows were held out together" in done.stdout
     assert "interval" in first and "interval" in second
     assert all(re.search(r'; always "(not )?ill": \d+\.\d\d %$', line) for line in (first, second))
@@ -49,12 +49,12 @@ def test_model_of_columns_is_explained_and_the_run_saved(hornbook, folder, tmp_p
     assert len(config["data"]["sha256"]) == len(config["model"]["sha256"]) == 64
     assert config["versions"]["hornbook"] and config["command"].startswith("hornbook extract ")
     fidelity = json.loads((run / "metrics.json").read_text())["fidelity"]
-    assert fidelity["population"] == "unseen rows" and fidelity["unseen_rows"]["size"] == 18
+    assert fidelity["population"] == "held-out rows" and fidelity["rows"]["size"] == 18
     assert fidelity["samples"]["size"] > 100
-    commonest = fidelity["commonest"]["unseen rows"]
+    commonest = fidelity["tables"]["held-out rows"]["commonest"]
     assert f'; always "{commonest["name"]}": {100 * commonest["share"]:.2f} %' in first
     page = (run / "report.html").read_text()
-    assert "18 unseen rows" in page
+    assert "18 held-out rows" in page
 
 
 def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder, tmp_path):
@@ -140,7 +140,7 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     run, model = tmp_path / "run", ["--model", folder / "tree.pkl", "--trust-pickle"]
     data = [tmp_path / "visits.csv", "--target", "ill", *model]
     done = hornbook("extract", *data, "--groups", "patient", "-o", run, *SMALL)
-    assert "on 24 unseen rows (which count as 6) " in done.stdout, done.stderr
+    assert "on 24 held-out rows (which count as 6) " in done.stdout, done.stderr
     assert "# 6 of 30 groups were held out, each with all its rows" in done.stdout
     extraction = hb.load(run)
     assert {column.name for column in extraction.columns} == {"age", "fever"}
@@ -150,14 +150,13 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     assert len(held_out) and not set(table.patient[used]) & set(table.patient[held_out])
     compared = json.loads(hornbook("compare", run, "--trust-pickle", "--samples", 500, "--json").stdout)
     assert (
-        compared["rows"][0]["rows"]
-        == json.loads((run / "extraction.json").read_text())["fidelity"]["unseen_rows"]
+        compared["rows"][0]["rows"] == json.loads((run / "extraction.json").read_text())["fidelity"]["rows"]
     )
     assert hornbook("why", run, "--row", 1, "--trust-pickle").returncode == 0
     differing = hornbook("diff", run, "--with", folder / "tree.onnx", "--trust-pickle", "--samples", 500)
     assert "of 120 rows (which count as 30)\n" in differing.stdout, differing.stderr
     done = hornbook("learn", *data, "--groups", "patient", "--max-queries", 1)
-    assert "on 24 unseen rows (which count as 6) " in done.stdout, done.stderr
+    assert "on 24 held-out rows (which count as 6) " in done.stdout, done.stderr
     done = hornbook("extract", *data, "--groups", "patients")
     assert (
         is_one_line(done) and "--groups patients: name one of the columns patient, age, fever" in done.stderr
@@ -173,7 +172,7 @@ def test_classifier_is_trained_where_there_is_no_model(hornbook, folder, tmp_pat
     result = json.loads(done.stdout)
     held_out = result["provenance"]["model"]["held_out"]
     assert held_out["rows"] >= 20 and held_out["accuracy"] > 0.8
-    assert result["fidelity"]["unseen_rows"]["estimate"] > 0.9 and result["folder"] == str(tmp_path / "run")
+    assert result["fidelity"]["rows"]["estimate"] > 0.9 and result["folder"] == str(tmp_path / "run")
     assert result["explanation"]["classes"] == ["no", "yes"]
     assert (tmp_path / "run" / "model.skops").is_file()
     again = json.loads(hornbook(*arguments).stdout)
@@ -239,7 +238,7 @@ def test_test_rows_are_the_population_of_the_headline(hornbook, folder, model, t
     assert extraction.guarantee.distribution == "test rows, given apart from the table"
     assert sum(line.rows for line in extraction.lines if line.precision is not None) == len(table)
     page = (tmp_path / "run" / "report.html").read_text()
-    assert "63 test rows" in page and "given apart from the table" in page and "unseen rows" not in page
+    assert "63 test rows" in page and "given apart from the table" in page and "held-out rows" not in page
     compare = ["compare", tmp_path / "run", "--samples", 200, "--trust-pickle"]
     rows = json.loads(hornbook(*compare, "--json").stdout)["rows"]
     assert rows[0]["rows"]["size"] == 63

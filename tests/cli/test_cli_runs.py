@@ -228,17 +228,17 @@ def test_predict_refuses_a_table_without_the_columns(hornbook, runs, tmp_path):
     assert is_one_line(done) and "the table has no column" in done.stderr
 
 
-def test_explanations_are_compared_with_trees_on_unseen_rows(hornbook, runs):
+def test_explanations_are_compared_with_trees_on_held_out_rows(hornbook, runs):
     done = hornbook("compare", runs / "rules", "--samples", 500, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     rows = {row["method"]: row for row in json.loads(done.stdout)["rows"]}
     assert set(rows) >= {"hornbook", "tree of scikit-learn, at most 2"}
     explanation = Run.load(runs / "rules").extraction
     assert rows["hornbook"]["literals"] == explanation.explanation.literals
-    assert rows["hornbook"]["rows"]["estimate"] == explanation.fidelity.unseen_rows.estimate
+    assert rows["hornbook"]["rows"]["estimate"] == explanation.fidelity.rows.estimate
     assert all(0.5 < row["samples"]["estimate"] <= 1 for row in rows.values())
     text = hornbook("compare", runs / "tree", "--samples", 200).stdout
-    assert "unseen rows" in text and "tree of scikit-learn, at most 32" in text
+    assert "held-out rows" in text and "tree of scikit-learn, at most 32" in text
 
 
 def test_compare_refuses_a_folder_that_does_not_name_its_table(hornbook, runs, tmp_path):

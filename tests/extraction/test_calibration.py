@@ -13,11 +13,11 @@ QUERIES = {"epsilon": 0.2, "delta": 0.1, "max_queries": 8}
 KINDS = {
     "explanation": (
         partial(try_classifier, fresh=10_000, form="rules", n_samples=300, max_literals=4),
-        {"fidelity on unseen rows"},
+        {"fidelity on held-out rows"},
     ),
     "queries": (
         partial(try_queries, fresh=10_000, **QUERIES),
-        {"fidelity on unseen rows", "PAC guarantee"},
+        {"fidelity on held-out rows", "PAC guarantee"},
     ),
     "judge": (partial(try_judge, fresh=10_000, **QUERIES), set()),
 }
@@ -48,7 +48,7 @@ def test_intervals_cover_the_truth_about_new_rows_where_rows_of_the_table_belong
     for seed in range(6):
         small = {"form": "rules", "n_samples": 300, "max_literals": 4}
         coverage.add(try_classifier(seed, rows=60, fresh=4000, **small, **settings))
-    figure = "explanation: fidelity on unseen rows"
+    figure = "explanation: fidelity on held-out rows"
     assert coverage.runs[figure] == 6 and coverage.covered[figure] >= coverage.fewest(figure)
 
 

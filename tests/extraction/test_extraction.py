@@ -1,4 +1,4 @@
-"""Extractions: a model explained in its own columns, measured on unseen rows, kept as JSON."""
+"""Extractions: a model explained in its own columns, measured on held-out rows, kept as JSON."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import cohen_kappa_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
@@ -18,6 +19,7 @@ from hornbook import Explainer
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
 from hornbook.models import as_predictor, bind_classifier
+from hornbook.statistics import Share
 from hornbook.tables import split_rows
 
 SMALL = {"n_samples": 1000, "max_literals": 6}
@@ -129,10 +131,10 @@ def test_teacher_finds_the_classes_of_a_model_without_names_by_its_outputs(table
         assert (teacher.labels(rows) == model.predict(rows)).all()
 
 
-def test_extraction_reports_the_share_of_unseen_rows_that_both_decide_alike(extractions):
+def test_extraction_reports_the_share_of_held_out_rows_that_both_decide_alike(extractions):
     for name, extraction in extractions.items():
         fidelity = extraction.fidelity
-        assert fidelity.population == "unseen rows" and 75 <= fidelity.share.size <= 85, name
+        assert fidelity.population == "held-out rows" and 75 <= fidelity.share.size <= 85, name
         assert fidelity.estimate > 0.85, name
         assert extraction.explanation.literals <= 6
         literals = [point.literals for point in extraction.frontier]
@@ -146,20 +148,42 @@ def test_extraction_is_repeatable_and_read_back_from_json(models, extractions):
     assert again == one and again.theory == one.theory
 
 
-def test_fidelity_names_the_commonest_class_of_each_population(models, extractions):
+def test_fidelity_counts_the_answers_of_model_and_explanation(models, extractions):
     for name, (model, rows) in models.items():
-        extraction = extractions[name]
+        fidelity, explanation = extractions[name].fidelity, extractions[name].explanation
         used, held_out = split_rows(rows, seed=0, hold_out=True)
         teacher = bind_classifier(model, rows.iloc[used], seed=0)
-        for population, part in (("used rows", used), ("unseen rows", held_out)):
-            labels = teacher.labels(rows.iloc[part]).tolist()
-            commonest = extraction.fidelity.commonest[population]
-            number = extraction.explanation.classes.index(commonest.name)
-            assert labels.count(number) == max(map(labels.count, set(labels))), name
-            assert commonest.share == pytest.approx(labels.count(number) / len(labels))
-        assert set(extraction.fidelity.commonest) == {"unseen rows", "samples", "used rows"}
-        assert str(extraction.fidelity.commonest["unseen rows"]) in str(extraction.fidelity)
-        assert Extraction.from_json(extraction.to_json()).fidelity == extraction.fidelity
+        labels, decided = teacher.labels(rows.iloc[held_out]), explanation.decide(rows.iloc[held_out])
+        table = fidelity.table
+        for number, one in enumerate(table.classes):
+            own = [each for each in table.by_class if each.name == one]
+            counts = [(each.decided, each.found, each.invented) for each in own] or [(0, 0, 0)]
+            both = (labels == number) & (decided == number)
+            assert counts == [((labels == number).sum(), both.sum(), ((decided == number) & ~both).sum())]
+        assert table.kappa == pytest.approx(cohen_kappa_score(labels, decided), nan_ok=True)
+        base = np.bincount(labels).max() / len(labels)
+        assert table.commonest.share == base
+        assert table.gap_closed == pytest.approx((fidelity.estimate - base) / (1 - base))
+        assert set(fidelity.tables) == {"held-out rows", "samples"}
+        assert str(table.commonest) in str(fidelity)
+        assert Extraction.from_json(extractions[name].to_json()).fidelity == fidelity
+
+
+def test_lines_and_totals_say_how_often_the_model_decides_so(models):
+    model, rows = models["forest with ties"]
+    extraction = explain_model(model, rows, "ill", form="card", **SMALL)
+    explanation, labels = extraction.explanation, bind_classifier(model, rows, seed=0).labels(rows)
+    matches = explanation.match_lines(rows)
+    for line, statistics, match in zip(explanation.lines(), extraction.lines, matches, strict=True):
+        if line.outcome:
+            right = labels[match] == explanation.classes.index(line.outcome)
+            assert statistics.row_precision == Share.where(right)
+    totals = explanation.sum_points(rows)
+    assert sum(risk.rows.size for risk in extraction.risks) == len(rows)
+    for risk in extraction.risks:
+        inside = (totals >= risk.low) & (totals <= risk.high)
+        assert risk.rows == Share.where(labels[inside] == 1)
+        assert (explanation.decide(rows)[inside] == (risk.low >= explanation.threshold)).all()
 
 
 def test_columns_that_the_model_does_not_read_get_no_conditions_and_a_note(table):
@@ -192,7 +216,7 @@ def test_extraction_refuses_json_that_is_none(extractions):
                 continue
             if isinstance(wrong, str) and isinstance(content[key], str):
                 continue
-            if wrong == [] and key in ("columns", "differences", "frontier", "groups", "notes"):
+            if wrong == [] and key in ("columns", "differences", "frontier", "groups", "notes", "risks"):
                 continue
             if wrong == 7 and key == "answers":
                 continue
@@ -243,8 +267,8 @@ def test_differences_of_an_extraction_are_rows_that_the_model_decides_otherwise(
     rows = frame[["age", "bili"]]
     model = RandomForestClassifier(5, random_state=0).fit(rows, classes)
     extraction = explain_model(model, rows, "state", n_samples=1000, max_literals=1)
-    unseen = extraction.fidelity.unseen_rows
-    assert len(extraction.differences) == min(20, unseen.size - unseen.hits) > 0
+    held_out = extraction.fidelity.rows
+    assert len(extraction.differences) == min(20, held_out.size - held_out.hits) > 0
     for difference in extraction.differences:
         asked = rows[np.logical_and.reduce([rows[name] == value for name, value in difference.row.items()])]
         assert difference.model in model.predict(asked)

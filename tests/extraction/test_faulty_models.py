@@ -41,7 +41,7 @@ def test_learn_keeps_what_was_learned_of_a_model_that_fails(fault):
         extraction = learn(model, ROWS, target="ill", max_queries=5)
     assert re.match(f"the model failed: .*{MESSAGES[fault]}", extraction.stop_reason)
     assert len(extraction.theory)
-    assert "The model failed: figures are from 0 of 62 unseen rows" in extraction.notes[-1]
+    assert "The model failed: figures are from 0 of 62 held-out rows" in extraction.notes[-1]
     assert str(extraction.fidelity) == "on samples: not measured"
 
 

@@ -184,8 +184,8 @@ def try_classifier(
     explainer = hb.Explainer(model, table, target="high", groups=patients, seed=seed)
     extraction, teacher = explainer.extract(**settings), explainer.subject.hold_out().teacher
     truth = float((extraction.explanation.decide(others) == teacher.labels(others)).mean())
-    if extraction.fidelity.unseen_rows is not None:
-        yield Trial("explanation: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
+    if extraction.fidelity.rows is not None:
+        yield Trial("explanation: fidelity on held-out rows", _covers(extraction.fidelity.share, truth))
         assert isinstance(extraction.guarantee, Estimated)
         claimed = extraction.guarantee.disagreement
         yield Trial("explanation: estimated guarantee", _covers(claimed, 1 - truth))
@@ -216,8 +216,8 @@ def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[T
     extraction = hb.learn(model, frame, target="high", seed=seed, **settings)
     others = draw_rows(fresh, _source(seed, FRESH_ROWS))
     truth = float((extraction.explanation.decide(others) == subject.teacher.decide_rows(others)).mean())
-    if extraction.fidelity.unseen_rows is not None:
-        yield Trial("queries: fidelity on unseen rows", _covers(extraction.fidelity.share, truth))
+    if extraction.fidelity.rows is not None:
+        yield Trial("queries: fidelity on held-out rows", _covers(extraction.fidelity.share, truth))
     yield from _try_samples("queries", subject, extraction, fresh, seed)
 
 

@@ -17,6 +17,7 @@ from hornbook.explanations import (
     Split,
 )
 from hornbook.extraction import (
+    AnswerTable,
     ColumnSummary,
     Difference,
     Extraction,
@@ -51,18 +52,20 @@ PROVENANCE = {
 
 def make_extraction(explanation, **changes) -> Extraction:
     """An extraction of this explanation, with the same figures for all."""
-    unseen, samples = Share.of(114, 120), Share.of(7800, 8192)
+    rows, samples = Share.of(114, 120), Share.of(7800, 8192)
+    answers = AnswerTable(explanation.classes[:2], ((70, 4), (2, 44)))
+    tables = {"held-out rows": answers} if len(explanation.classes) == 2 else {}
     parts = {
         "target": "survival",
         "classes": explanation.classes,
         "explanation": explanation,
-        "fidelity": Fidelity(samples, unseen, 0.97),
-        "guarantee": Estimated(Share.of(6, 120), "unseen rows of the table"),
-        "frontier": (FrontierPoint(explanation.literals, Fidelity(samples, unseen), explanation),),
+        "fidelity": Fidelity(samples, rows, 0.97, tables=tables),
+        "guarantee": Estimated(Share.of(6, 120), "held-out rows of the table"),
+        "frontier": (FrontierPoint(explanation.literals, Fidelity(samples, rows), explanation),),
         "lines": measure_lines(explanation),
         "columns": COLUMNS,
         "differences": (
-            Difference({"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("age > 60: −2",)),
+            Difference({"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("age > 60: −2",), 17),
         ),
         "groups": (
             GroupFidelity("stage is missing", Share.of(160, 200)),
@@ -84,6 +87,7 @@ def measure_lines(explanation) -> tuple[LineStatistics, ...]:
             40 + number,
             Share.of(900 - number, 8192),
             Share.of(max(800 - 7 * number, 0), 900) if line.outcome else None,
+            row_precision=Share.of(30 + number, 40 + number) if line.outcome else None,
         )
         for number, line in enumerate(explanation.lines())
     )

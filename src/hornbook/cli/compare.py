@@ -96,10 +96,10 @@ def compare(
         emit_json({"rows": rows, "notes": notes})
         return
     is_test = test is not None or kept.extraction.fidelity.population == "test rows"
-    name = "test rows" if is_test else "unseen rows"
+    name = "test rows" if is_test else "held-out rows"
     emit_lines(_format_rows(rows, name))
-    unseen = rows[0].rows
-    population = "" if unseen is None else f"{unseen.describe_size(name)} and "
+    on_rows = rows[0].rows
+    population = "" if on_rows is None else f"{on_rows.describe_size(name)} and "
     measured = (
         f"fidelity to the model on {population}{samples:,} fresh samples; literals are conditions to read"
     )
@@ -122,8 +122,8 @@ def _read_test_rows(
 
 def _format_rows(rows: list[ComparisonRow], population: str) -> Iterator[str]:
     width = max(len(row.method) for row in rows)
-    yield f"{'':<{width}}  literals  {population:>11}  samples"
+    yield f"{'':<{width}}  literals  {population:>13}  samples"
     for row in rows:
-        unseen = "–" if row.rows is None else f"{100 * row.rows.estimate:.2f} %"
+        on_rows = "–" if row.rows is None else f"{100 * row.rows.estimate:.2f} %"
         samples = f"{100 * row.samples.estimate:.2f} %"
-        yield f"{row.method:<{width}}  {row.literals:>8,}  {unseen:>11}  {samples:>7}"
+        yield f"{row.method:<{width}}  {row.literals:>8,}  {on_rows:>13}  {samples:>7}"

@@ -45,7 +45,7 @@ from hornbook.reasons.changes import ChangedValue, describe_values, plain_cell
 from hornbook.statistics import Share, StratifiedShare, measure_enrichment
 from hornbook.surrogates import Grid, fit_explanations
 from hornbook.surrogates.grid import Ints
-from hornbook.surrogates.search import round_thresholds
+from hornbook.surrogates.thresholds import round_thresholds
 
 POOL_FACTOR = 4
 """Free samples for each one that rules are fitted to: they tell how much a line applies to."""

@@ -28,11 +28,11 @@ class DiffLine:
     Attributes
     ----------
     rows
-        How many rows of the table it applies to, unseen ones included.
+        How many rows of the table it applies to, held-out ones included.
     unseen
-        Of the unseen rows that it applies to, the share that switches as it says.
+        Of the held-out rows that it applies to, the share that switches as it says.
     differs, elsewhere
-        The share with any disagreement where it applies, and where it does not: of unseen rows, or of samples
+        The share with any disagreement where it applies, and where it does not: of held-out rows, or of samples
         where it applies to few of them.
     support
         The share of samples that it applies to; None where no samples can be drawn.
@@ -50,7 +50,7 @@ class DiffLine:
 
     @property
     def is_right(self) -> bool:
-        """Whether it is right more often than not: on unseen rows, or samples if these rows are few."""
+        """Whether it is right more often than not: on held-out rows, or samples if these rows are few."""
         few = self.unseen.size < TELLING_ROWS and self.precision is not None and self.precision.size
         share = self.precision if few else self.unseen
         return share is None or not share.estimate < 0.5  # nothing is known without any
@@ -59,14 +59,14 @@ class DiffLine:
 @also_writes("is_discovery")
 @dataclass(frozen=True)
 class DiffGroup:
-    """A group of rows, and the share of its unseen rows on which there is disagreement.
+    """A group of rows, and the share of its held-out rows on which there is disagreement.
 
     Attributes
     ----------
     condition
         The group in words.
     share
-        The share of its unseen rows with disagreement. Of the intervals of all groups that are
+        The share of its held-out rows with disagreement. Of the intervals of all groups that are
         discoveries at most 5 % miss on average; so they have a higher confidence than others.
     p_value
         The probability of so much disagreement if the group were like all rows, by Fisher's exact test.
@@ -131,7 +131,7 @@ class ModelSide:
     explanation
         A short tree that decides about as the model does.
     fidelity
-        The share of unseen rows on which tree and model say the same.
+        The share of held-out rows on which tree and model say the same.
 
     """
 
@@ -197,11 +197,11 @@ class ModelDiff:
     lines
         The statistics of each line of the explanation; None for a line that decides nothing.
     recall
-        The share of the unseen rows with disagreement to which a line applies that says it rightly.
+        The share of the held-out rows with disagreement to which a line applies that says it rightly.
     groups
         The groups that were tested: first those with more disagreement than elsewhere, the worst first.
     rows
-        Some of the unseen rows with disagreement, and what would end it.
+        Some of the held-out rows with disagreement, and what would end it.
     models
         The models themselves, side by side.
     regions
@@ -254,7 +254,7 @@ class ModelDiff:
             lines.append(f"{self.verb} on {self.samples} of samples, {self.samples.size:,} asked about")
         if self.recall.size:
             lines.append(
-                f"the lines above say {self.recall.hits} of the {self.recall.size} unseen rows rightly on "
+                f"the lines above say {self.recall.hits} of the {self.recall.size} held-out rows rightly on "
                 f"which {self.verb}"
             )
         return lines
@@ -289,7 +289,7 @@ def describe_line(line: DiffLine) -> str:
     """Say how often a line applies and is right."""
     words = ["1 row" if line.rows == 1 else f"{line.rows:,} rows"]
     if line.unseen.size:
-        words.append(f"right on {line.unseen.hits} of {line.unseen.size} unseen")
+        words.append(f"right on {line.unseen.hits} of {line.unseen.size} held-out rows")
     if line.precision is not None and line.precision.size:
         words.append(f"on samples {line.precision}")
     return "; ".join(words)

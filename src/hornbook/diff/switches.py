@@ -30,7 +30,8 @@ from hornbook.explanations import Explanation, RuleSet
 from hornbook.surrogates import CodedRows, Form, Grid, fit_explanations
 from hornbook.surrogates.grid import Floats, Ints
 from hornbook.surrogates.rules import fit_regions
-from hornbook.surrogates.search import Build, keep_condition, name_rules, round_thresholds
+from hornbook.surrogates.search import name_rules
+from hornbook.surrogates.thresholds import Build, keep_condition, round_thresholds
 
 RULE_PRECISIONS, OTHER_PRECISIONS = (0.1, 0.2, 0.3, 0.4, 0.5), (0.2, 0.4)
 """Least precisions with which a part of a region is worth naming; which is best, fresh samples decide."""

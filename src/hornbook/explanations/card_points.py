@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import floor
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing, Threshold
+from hornbook.conditions import Category, Condition, Missing, Threshold, merge_conditions
 from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]
@@ -69,24 +69,6 @@ class PointsCase:
             met &= condition.evaluate(frame)[0]
         return met
 
-    def describe_values(self, code_book: CodeBook = EMPTY_BOOK) -> str:
-        """The values of its column that are meant, in words: `> 1.1 and ≤ 3.4`, `44–60`, `f, m`."""
-        match self.conditions:
-            case (Threshold(column, low), Threshold(_, high)):
-                words = code_book.words(column)
-                if words.whole:
-                    return words.describe_range(floor(low) + 1, floor(high))
-                return f"> {words.name_value(low)} and ≤ {words.name_value(high)}"
-            case (Missing() as condition,):
-                return "missing" if condition.missing else "any value"
-            case (condition,):
-                phrase = code_book.phrase(condition)
-                if phrase.sign in ("≠", "not in"):
-                    return "any other"
-                values = ", ".join(phrase.values)
-                return values if phrase.sign in ("=", "in") else f"{phrase.sign} {values}"
-        raise ValueError(f"{self.conditions} are not values of one column")
-
     def is_empty(self, code_book: CodeBook) -> bool:
         """Whether no whole number is meant, of a column that has no others."""
         match self.conditions:
@@ -104,6 +86,14 @@ class PointsCase:
             return 0
         met = condition.evaluate(pd.DataFrame({condition.column: pd.Series(order, dtype=object)}))[0]
         return int(met.argmax()) if met.any() else len(order)
+
+
+class PointsRow(NamedTuple):
+    """A line of a printed card: values of a column or conditions, their points, and how many conditions."""
+
+    words: str
+    points: tuple[int, ...]
+    conditions: int
 
 
 @dataclass(frozen=True)
@@ -124,6 +114,65 @@ class Characteristic:
         """A case in words: its conditions, or that other values are meant than those of the first case."""
         return " and ".join(code_book.describe_all(case.conditions)) or "other values"
 
+    def list_rows(self, code_book: CodeBook = EMPTY_BOOK) -> Iterator[PointsRow]:
+        """What is printed: of a column's rows that hold the first counts; all other values give nothing.
+
+        Ranges are named by one end each, from both ends of the column up to a range that gives nothing.
+
+        Examples
+        --------
+        >>> lines = [CardLine((Threshold("age", cut),), (2,), (1,)) for cut in (40, 60)]
+        >>> for row in next(list_characteristics(lines)).list_rows():
+        ...     print(row.words, *row.points)
+        > 60 4
+        else > 40 2
+        missing 2
+
+        """
+        if not self.cases[-1].conditions:
+            for case in self.cases:
+                if any(case.points):
+                    count = sum(len(each.cuts) or 1 for each in merge_conditions(case.conditions))
+                    yield PointsRow(self.describe_case(case, code_book), case.points, count)
+            return
+        *known, missing = self.cases
+        if any(isinstance(each, Threshold) for case in known for each in case.conditions):
+            yield from _list_range_rows([case for case in known if not case.is_empty(code_book)], code_book)
+        else:
+            for case in sorted(known, key=lambda case: case.find_place(code_book)):
+                if any(case.points) or any(known[-1].points):
+                    words = _describe_values(case.conditions[0], code_book)
+                    yield PointsRow(words, case.points, words != OTHER)
+        if any(missing.points):
+            yield PointsRow("missing", missing.points, 1)
+
+
+OTHER = "any other"
+"""The values of a column that no row before names."""
+
+
+def _list_range_rows(ranges: list[PointsCase], code_book: CodeBook) -> Iterator[PointsRow]:
+    """The ranges below one that gives nothing by their upper ends, and those above it by their lower ones."""
+    silent = next((place for place, case in enumerate(ranges) if not any(case.points)), None)
+    middle = silent or 0
+    for side, end in ((ranges[:middle], -1), (ranges[:middle:-1], 0)):
+        for number, case in enumerate(side):
+            words = _describe_values(case.conditions[end], code_book)
+            yield PointsRow(f"else {words}" if number else words, case.points, 1)
+    if silent is None:
+        yield PointsRow(OTHER, ranges[0].points, 0)
+
+
+def _describe_values(condition: Condition, code_book: CodeBook) -> str:
+    """The values of its column that a condition accepts, in words: `> 1.1`, `f, m`."""
+    if isinstance(condition, Missing):
+        return "any value"
+    phrase = code_book.phrase(condition)
+    if phrase.sign in ("≠", "not in"):
+        return OTHER
+    values = ", ".join(phrase.values)
+    return values if phrase.sign in ("=", "in") else f"{phrase.sign} {values}"
+
 
 def list_characteristics(lines: Iterable[CardLine]) -> Iterator[Characteristic]:
     """The lines of a card by column, and then those that several columns give together.
@@ -132,11 +181,11 @@ def list_characteristics(lines: Iterable[CardLine]) -> Iterator[Characteristic]:
     --------
     >>> low, high = (CardLine((Threshold("bili", cut),), (2,), (1,)) for cut in (1.1, 3.4))
     >>> for case in next(list_characteristics([low, high])).cases:
-    ...     print(case.describe_values(), *case.points)
-    ≤ 1.1 0
-    > 1.1 and ≤ 3.4 2
-    > 3.4 4
-    missing 2
+    ...     print(*case.conditions, *case.points)
+    bili <= 1.1 0
+    bili > 1.1 bili <= 3.4 2
+    bili > 3.4 4
+    bili is missing 2
 
     """
     by_column: dict[str, list[CardLine]] = {}

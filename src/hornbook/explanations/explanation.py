@@ -194,6 +194,15 @@ class Explanation(ABC):
         """Its points, grouped by column; empty where there are none."""
         return ()
 
+    def sum_points(self, frame: pd.DataFrame) -> NDArray[np.int64] | None:
+        """The total of points of each row; of several classes, the lead of the first. None without points."""
+        return None
+
+    @property
+    def threshold(self) -> int:
+        """The total from which on it decides for the second of two classes."""
+        return 0
+
     def list_boxes(self) -> tuple[Box, ...]:
         """Its drawing, the first box to read first; empty where it has none."""
         return ()

@@ -64,8 +64,8 @@ class ScoreCard(Explanation):
     >>> lines = CardLine((bili,), (2,), (1,)), CardLine((bili, age), (1,), (0,)), CardLine((age,), (1,), (0,))
     >>> card = ScoreCard(("lives", "dies"), lines, (-3,))
     >>> print(card)
-    bili: ≤ 2.1 → 0, > 2.1 → +2, missing → +1
-    age: ≤ 50 → 0, > 50 → +1
+    bili: > 2.1 → +2, missing → +1
+    age: > 50 → +1
     bili > 2.1 and age > 50 → +1
     3 or more: dies
     less: lives
@@ -103,11 +103,9 @@ class ScoreCard(Explanation):
 
     @property
     def literals(self) -> int:
-        """Conditions to read, for several classes those of the card of each class.
-
-        A condition that stands above others is read once.
-        """
-        return len(self._questions()) * len(self.base)
+        """Conditions to read, as often as they are printed; of several classes once for each with points."""
+        rows = (row for each in self.characteristics for row in each.list_rows(self.code_book))
+        return sum(row.conditions * max(sum(map(bool, row.points)), 1) for row in rows)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -117,6 +115,20 @@ class ScoreCard(Explanation):
     def score(self, frame: pd.DataFrame) -> Points:
         """The sum of each row's points, shape (rows, classes), or (rows, 1) if there are two classes."""
         return sum_points(self.lines_of_points, self.base, frame)
+
+    def sum_points(self, frame: pd.DataFrame) -> NDArray[np.int64]:
+        """The points that each row adds up to; of several classes, the lead of the first over the next."""
+        scores = self.score(frame)
+        if len(self.base) == 1:
+            return scores[:, 0] - self.base[0]
+        ordered = np.sort(scores, axis=1)
+        lead: NDArray[np.int64] = ordered[:, -1] - ordered[:, -2]
+        return lead
+
+    @property
+    def threshold(self) -> int:
+        """The total from which on it decides for the second of two classes."""
+        return -self.base[0] if len(self.base) == 1 else 0
 
     def decide(self, frame: pd.DataFrame) -> Ints:
         """The number of each row's class."""
@@ -154,7 +166,9 @@ class ScoreCard(Explanation):
             yield Line(f"start with {start}; the class with the most points, the first of equals")
 
     def group_points(self) -> tuple[PointsGroup, ...]:
-        """The points for each range of each column, and those that several columns give together.
+        """The points for the values of each column, and those that several columns give together.
+
+        Of the rows of a column that hold, the first counts; all other values give nothing.
 
         Examples
         --------
@@ -163,30 +177,20 @@ class ScoreCard(Explanation):
         >>> for group in ScoreCard(("lives", "dies"), (low, high), (-3,)).group_points():
         ...     for words, points in group.rows:
         ...         print(group.title, words, *points)
-        bili ≤ 1.1 0
-        bili > 1.1 and ≤ 3.4 +2
         bili > 3.4 +4
+        bili else > 1.1 +2
         bili missing +2
 
         """
-        groups, book = [], self.code_book
+        groups: list[PointsGroup] = []
         together: list[tuple[str, tuple[str, ...]]] = []
         for each in self.characteristics:
-            given = [case for case in each.cases if any(case.points)]
+            rows = tuple((row.words, _sign_all(row.points)) for row in each.list_rows(self.code_book))
             if not each.cases[-1].conditions:
-                together += [(each.describe_case(case, book), _sign_all(case.points)) for case in given]
-            else:
-                *known, missing = each.cases
-                cases = [*known, missing] if any(missing.points) else known
-                rows = tuple(
-                    (case.describe_values(book), _sign_all(case.points))
-                    for case in sorted(cases, key=lambda case: case.find_place(book))
-                    if not case.is_empty(book)
-                )
-                groups.append(PointsGroup(book.title(each.columns[0]), rows))
-        if together:
-            groups.append(PointsGroup("", tuple(together)))
-        return tuple(groups)
+                together += rows
+            elif rows:
+                groups.append(PointsGroup(self.code_book.title(each.columns[0]), rows))
+        return (*groups, PointsGroup("", tuple(together))) if together else tuple(groups)
 
     def __str__(self) -> str:
         """One line a column, with the points of its ranges, and how the sum decides."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from hornbook.extraction.envelope import learn_judged_cases, learn_levels
-from hornbook.extraction.explaining import explain, list_differences, measure_fidelity, measure_lines
+from hornbook.extraction.explaining import explain, list_differences
 from hornbook.extraction.fidelity import (
+    AnswerTable,
+    ClassAgreement,
     CommonestClass,
     Fidelity,
     GroupFidelity,
-    UnseenPopulation,
     list_groups,
+    measure_fidelity,
     measure_groups,
 )
 from hornbook.extraction.given_values import (
@@ -29,10 +31,13 @@ from hornbook.extraction.result import (
     Extraction,
     FrontierPoint,
     LineStatistics,
+    RiskRow,
 )
 
 __all__ = [
+    "AnswerTable",
     "BeyondHorn",
+    "ClassAgreement",
     "ColumnSummary",
     "CommonestClass",
     "Difference",
@@ -41,8 +46,8 @@ __all__ = [
     "FrontierPoint",
     "GroupFidelity",
     "LineStatistics",
+    "RiskRow",
     "UnknownLevels",
-    "UnseenPopulation",
     "describe_learning",
     "explain",
     "find_column",
@@ -53,7 +58,6 @@ __all__ = [
     "list_groups",
     "measure_fidelity",
     "measure_groups",
-    "measure_lines",
     "name_values",
     "read_given_row",
     "read_given_rows",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.extraction.cases import AskedCases, LevelWorld, Propose, Tell, complete_columns, find_possible
-from hornbook.extraction.fidelity import CommonestClass, Fidelity
+from hornbook.extraction.fidelity import AnswerTable, Fidelity
 from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory
 from hornbook.models import Subject
@@ -182,9 +182,9 @@ def _measure_envelope(envelope: Envelope, reader: Reader, answers: int) -> Extra
         extraction,
         fidelity=Fidelity(
             samples=Share.of(0, 0),
-            unseen_rows=share,
-            unseen_population="cases",
-            commonest={"cases": extraction.fidelity.commonest["samples"]},
+            rows=share,
+            row_population="cases",
+            tables={"cases": extraction.fidelity.tables["samples"]},
         ),
         lines=tuple(
             LineStatistics(
@@ -204,13 +204,13 @@ def make_extraction(
 ) -> Extraction:
     """Rules about what a model accepts as the result of a run, measured on samples."""
     items, accepted = measured
-    array, right = items.to_array() == 1, rules.decide_items(items) == accepted
-    commonest = {"samples": CommonestClass.of(accepted.astype(np.intp), rules.classes)} if len(items) else {}
+    array, decided = items.to_array() == 1, rules.decide_items(items)
+    tables = {"samples": AnswerTable.of(accepted, decided, rules.classes)} if len(items) else {}
     return Extraction(
         target="what it accepts",
         classes=(False, True),
         explanation=rules,
-        fidelity=Fidelity(Share.where(right), commonest=commonest),
+        fidelity=Fidelity(Share.where(decided == accepted), tables=tables),
         guarantee=guarantee,
         frontier=(),
         lines=tuple(_count_lines(rules, array, accepted)),

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.conditions import Value
 from hornbook.explanations import Explanation
-from hornbook.extraction.fidelity import CommonestClass, Fidelity, UnseenPopulation, measure_groups
+from hornbook.extraction.fidelity import Fidelity, measure_fidelity, measure_groups
 from hornbook.extraction.result import (
+    EVERY_SIZE,
     ColumnSummary,
     Difference,
     Extraction,
     FrontierPoint,
     LineStatistics,
+    RiskRow,
     plain_value,
 )
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
@@ -33,6 +37,15 @@ EVALUATION_SAMPLES = 1 << 13
 MAX_NAMED_COLUMNS = 8
 """Columns that a note names."""
 
+HELD_OUT_NOTE = (
+    "held-out rows are rows of this table: if the model was trained on them, it may differ on new rows; "
+    "test rows measure that"
+)
+"""What held-out rows do not say."""
+
+MIN_RISK_SAMPLES, MAX_RISK_ROWS = 50, 8
+"""Samples that a total of points has to have, and about how many totals or ranges of them are told apart."""
+
 MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
 
@@ -43,6 +56,7 @@ def explain(
     form: Form = "auto",
     max_literals: int = 20,
     n_samples: int | None = None,
+    balance: float = 0.0,
     certify: bool = False,
     watch: Callable[[Candidate], None] | None = None,
 ) -> Extraction:
@@ -58,6 +72,8 @@ def explain(
         The most conditions that there may be to read.
     n_samples
         How many samples the explanation is fitted to; by default 16,000 to 24,000.
+    balance
+        How much classes weigh: 0 as often as the model decides for them, 1 all the same.
     certify
         Whether the best tree of three questions is sought to the end.
     watch
@@ -74,15 +90,22 @@ def explain(
     if petal width (cm) > 1.7: virginica
     otherwise: not virginica
     >>> print(extraction.fidelity)
-    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %); always "not virginica": 83.33 %
+    on 30 held-out rows 100.00 % (95 % interval 88.43 % to 100.00 %), κ 1.000; always "not virginica": 83.33 %
 
     """
     teacher, words, seed = subject.teacher, subject.words, subject.seed
-    unseen = subject.held_out
-    rows = teacher.frame if subject.test_rows is not None else pd.concat([teacher.frame, unseen])
+    settings = {
+        "target": subject.target,
+        "form": form,
+        "max_literals": max_literals,
+        "n_samples": n_samples,
+        "balance": balance,
+        "certify": certify,
+        "seed": seed,
+    }
     size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
     fresh = teacher.sample(size, generator(seed, Purpose.EVALUATION))
-    labelled = LabelledPopulations.of(subject, fresh)
+    populations = LabelledPopulations.of(subject, fresh)
     result = search_explanations(
         teacher.labels,
         teacher.sampler,
@@ -91,54 +114,49 @@ def explain(
         max_literals=max_literals,
         form=form,
         n_samples=n_samples,
+        balance=balance,
         code_book=words,
         columns_read=teacher.columns_read,
         left_out=find_identifiers(teacher.frame),
         certify=certify,
         watch=watch,
     )
-    settings = {"target": subject.target, "form": form, "max_literals": max_literals}
-    settings |= {"n_samples": n_samples, "certify": certify, "seed": seed}
-    chosen = result.chosen.explanation
-    fidelity = labelled.measure(chosen)
-    frontier = tuple(_measure_frontier(result, labelled, rows, fresh))
-    shown = tuple(dict.fromkeys((*chosen.columns, *list_columns(frontier))))
+    chosen = populations.measure_point(result.chosen)
+    frontier = tuple(map(populations.measure_point, result.frontier()))
+    explanation, rows = result.chosen.explanation, populations.table.frame
+    shown = tuple(dict.fromkeys((*explanation.columns, *list_columns(frontier))))
+    headline, fresh_labels = populations.headline, populations.fresh.labels
     return Extraction(
         target=subject.target,
         classes=teacher.classes,
-        explanation=chosen,
-        fidelity=fidelity,
-        guarantee=Estimated(fidelity.share.complement(), _name_population(fidelity, teacher)),
+        explanation=explanation,
+        fidelity=chosen.fidelity,
+        guarantee=Estimated(chosen.fidelity.share.complement(), _name_population(chosen.fidelity, teacher)),
         frontier=frontier,
-        lines=tuple(measure_lines(chosen, rows, fresh, labelled.fresh_labels)),
+        lines=chosen.lines,
+        risks=chosen.risks,
         columns=tuple(ColumnSummary.of(rows[name], words) for name in rows.columns),
-        groups=tuple(measure_groups(chosen, fresh, labelled.fresh_labels)),
-        differences=tuple(list_differences(chosen, *labelled.headline, shown)),
-        answers=result.answers + len(teacher.frame) + len(unseen) + len(fresh),
-        stop_reason="every form and size was tried",
+        groups=tuple(measure_groups(explanation, fresh, fresh_labels)),
+        differences=tuple(
+            list_differences(explanation, headline.frame, headline.labels, shown, len(populations.apart) > 0)
+        ),
+        answers=result.answers + populations.answers,
+        stop_reason=EVERY_SIZE,
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
-        notes=tuple(_list_notes(subject, labelled, result)),
+        notes=tuple(_list_notes(subject, populations, result)),
         provenance={"model": {"name": subject.predictor.name}, "settings": settings},
     )
 
 
-def _measure_frontier(
-    result: SearchResult, labelled: LabelledPopulations, rows: pd.DataFrame, fresh: pd.DataFrame
-) -> Iterator[FrontierPoint]:
-    """The best explanation of each size, with its fidelity and the statistics of its lines."""
-    for point in result.frontier():
-        lines = tuple(measure_lines(point.explanation, rows, fresh, labelled.fresh_labels))
-        fidelity = labelled.measure(point.explanation)
-        yield FrontierPoint(point.literals, fidelity, point.explanation, lines, point.missed)
-
-
-def _list_notes(subject: Subject, labelled: LabelledPopulations, result: SearchResult) -> Iterator[str]:
+def _list_notes(subject: Subject, populations: LabelledPopulations, result: SearchResult) -> Iterator[str]:
     """What else a reader should know: of rows that belong together, of columns, of answers that change."""
     teacher = subject.teacher
     yield from subject.describe_units()
     if subject.test_rows is not None:
         yield from _note_shared_rows(subject.test_rows, teacher.frame)
+    elif len(subject.held_out):
+        yield HELD_OUT_NOTE
     columns, read = list(teacher.frame.columns), teacher.columns_read
     unread = [name for name in columns if read is not None and name not in read]
     yield from _note_unread_columns(unread, result.exchanges)
@@ -150,14 +168,14 @@ def _list_notes(subject: Subject, labelled: LabelledPopulations, result: SearchR
         )
     sought = len(columns) - len(passed_over) - len(names)
     yield from _note_searched_columns(len(result.searched_columns), sought)
-    yield from AnswerCheck(teacher.labels, labelled.used, labelled.used_labels).describe_changes()
+    yield from AnswerCheck(teacher.labels, populations.used.frame, populations.used.labels).describe_changes()
 
 
 def _note_shared_rows(test_rows: pd.DataFrame, table: pd.DataFrame) -> Iterator[str]:
-    """Say how many test rows stand in the table too: these are not unseen."""
+    """Say how many test rows stand in the table too: these are not new."""
     if shared := count_shared_rows(test_rows, table):
         rows = f"{shared:,} of the {len(test_rows):,} test rows" if shared > 1 else "one of the test rows"
-        yield f"{rows} also occur in the table that the explanation was made from, and so are not unseen"
+        yield f"{rows} also occur in the table that the explanation was made from, and so are not new"
 
 
 def _note_unread_columns(unread: Sequence[str], exchanges: ExchangeTest) -> Iterator[str]:
@@ -195,76 +213,81 @@ def _note_searched_columns(searched: int, columns: int) -> Iterator[str]:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelledPopulations:
-    """Unseen rows, fresh samples and the rows that were used, each with the model's labels."""
+class LabelledFrame:
+    """Rows with the model's labels."""
 
-    unseen: pd.DataFrame
-    unseen_labels: NDArray[np.intp]
-    fresh: pd.DataFrame
-    fresh_labels: NDArray[np.intp]
-    used: pd.DataFrame
-    used_labels: NDArray[np.intp]
-    unseen_population: UnseenPopulation
-    unseen_units: NDArray[np.intp]
+    frame: pd.DataFrame
+    labels: NDArray[np.intp]
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def join(self, other: LabelledFrame) -> LabelledFrame:
+        """These rows, and then the others."""
+        return LabelledFrame(
+            pd.concat([self.frame, other.frame]), np.concatenate([self.labels, other.labels])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledPopulations:
+    """The rows that were used, fresh samples, and held-out or test rows, each with the model's labels."""
+
+    used: LabelledFrame
+    fresh: LabelledFrame
+    apart: LabelledFrame
+    subject: Subject
 
     @classmethod
     def of(cls, subject: Subject, fresh: pd.DataFrame) -> LabelledPopulations:
         """Ask the model about each population, the used rows first: it is asked about these again later."""
-        used, unseen = subject.teacher.frame, subject.held_out
-        used_labels, unseen_labels, fresh_labels = (
-            subject.teacher.labels(rows) for rows in (used, unseen, fresh)
+        used, samples, apart = (
+            LabelledFrame(rows, subject.teacher.labels(rows))
+            for rows in (subject.teacher.frame, fresh, subject.held_out)
         )
-        population: UnseenPopulation = "unseen rows" if subject.test_rows is None else "test rows"
-        units = subject.held_out_units
-        return cls(unseen, unseen_labels, fresh, fresh_labels, used, used_labels, population, units)
+        return cls(used, samples, apart, subject)
 
     @property
-    def headline(self) -> tuple[pd.DataFrame, NDArray[np.intp]]:
-        """The population of the headline: the unseen rows, or the samples where there are none."""
-        if len(self.unseen):
-            return self.unseen, self.unseen_labels
-        return self.fresh, self.fresh_labels
+    def answers(self) -> int:
+        """How many answers of the model these are."""
+        return len(self.used) + len(self.fresh) + len(self.apart)
+
+    @property
+    def headline(self) -> LabelledFrame:
+        """The population of the headline: the rows apart, or the samples where there are none."""
+        return self.apart if len(self.apart) else self.fresh
+
+    @cached_property
+    def table(self) -> LabelledFrame:
+        """All rows of the table: those that were used, and those held out."""
+        return self.used if self.subject.test_rows is not None else self.used.join(self.apart)
 
     def measure(self, explanation: Explanation) -> Fidelity:
-        """The fidelity on unseen rows, if there are any, on fresh samples, and on the rows that were used."""
+        """The fidelity on rows apart, if there are any, on fresh samples, and on the used rows."""
+        samples, rows, used = (
+            (explanation.decide(population.frame), population.labels)
+            for population in (self.fresh, self.apart, self.used)
+        )
         return measure_fidelity(
             explanation,
-            samples=(explanation.decide(self.fresh), self.fresh_labels),
-            unseen=(explanation.decide(self.unseen), self.unseen_labels),
-            used=(explanation.decide(self.used), self.used_labels),
-            units=self.unseen_units,
-            unseen_population=self.unseen_population,
+            samples=samples,
+            rows=rows,
+            used=used,
+            units=self.subject.held_out_units,
+            row_population="held-out rows" if self.subject.test_rows is None else "test rows",
         )
 
-
-Answers: TypeAlias = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any] | np.bool_]]
-"""The class that an explanation decides for each case of a population, and the one that the model does."""
-
-
-def measure_fidelity(
-    explanation: Explanation,
-    *,
-    samples: Answers,
-    unseen: Answers,
-    used: Answers,
-    units: NDArray[np.intp] | None = None,
-    unseen_population: UnseenPopulation = "unseen rows",
-) -> Fidelity:
-    """The fidelity on each population, and what its commonest class alone reaches there.
-
-    `units` number the independent units that the unseen rows belong to.
-    """
-    labels = {unseen_population: unseen[1], "samples": samples[1], "used rows": used[1]}
-    commonest = {
-        name: CommonestClass.of(own, explanation.classes) for name, own in labels.items() if len(own)
-    }
-    return Fidelity(
-        samples=Share.where(samples[0] == samples[1]),
-        unseen_rows=Share.where(unseen[0] == unseen[1], units) if len(unseen[1]) else None,
-        used_rows=Share.where(used[0] == used[1]).estimate,
-        unseen_population=unseen_population,
-        commonest=commonest,
-    )
+    def measure_point(self, candidate: Candidate) -> FrontierPoint:
+        """The fidelity of a candidate, and the statistics of its lines and of its totals."""
+        explanation = candidate.explanation
+        return FrontierPoint(
+            candidate.literals,
+            self.measure(explanation),
+            explanation,
+            tuple(measure_lines(explanation, self.table, self.fresh)),
+            candidate.missed,
+            tuple(measure_risks(explanation, self.table, self.fresh)),
+        )
 
 
 def list_columns(frontier: Iterable[FrontierPoint]) -> Iterator[str]:
@@ -279,10 +302,12 @@ def list_differences(
     rows: pd.DataFrame,
     labels: NDArray[np.intp],
     columns: tuple[str, ...] = (),
+    named: bool = False,
 ) -> Iterator[Difference]:
     """Some of the rows that the model decides differently, with their values in some columns.
 
-    `labels` are the model's classes. By default the columns are those of the explanation.
+    `labels` are the model's classes. By default the columns are those of the explanation. Rows that are
+    `named` are given with their index.
     """
     decided = explanation.decide(rows)
     for number in np.flatnonzero(decided != labels)[:MAX_DIFFERENCES]:
@@ -293,22 +318,76 @@ def list_differences(
             explanation.classes[decided[number]],
             explanation.classes[labels[number]],
             explanation.explain(row).facts,
+            read_name(row.index[0]) if named else None,
         )
 
 
+def read_name(label: Any) -> Value:
+    """What an index calls a row, as a number or a text."""
+    plain = plain_value(label)
+    return plain if isinstance(plain, int | str) else str(plain)
+
+
 def measure_lines(
-    explanation: Explanation, rows: pd.DataFrame, fresh: pd.DataFrame, labels: NDArray[np.intp]
+    explanation: Explanation, rows: LabelledFrame, fresh: LabelledFrame
 ) -> Iterator[LineStatistics]:
-    """The statistics of each line, from rows of the table and labelled fresh samples."""
-    on_rows, on_fresh = explanation.match_lines(rows), explanation.match_lines(fresh)
+    """The statistics of each line, from rows of the table and fresh samples."""
+    on_rows, on_fresh = explanation.match_lines(rows.frame), explanation.match_lines(fresh.frame)
     for line, row_match, match in zip(explanation.lines(), on_rows, on_fresh, strict=True):
-        hits, precision = int(match.sum()), None
+        precisions: list[Share | None] = [None, None]
         if line.outcome:
-            right = match & (labels == explanation.classes.index(line.outcome))
-            precision = Share.of(int(right.sum()), hits)
-        yield LineStatistics(int(row_match.sum()), Share.of(hits, len(fresh)), precision)
+            outcome = explanation.classes.index(line.outcome)
+            precisions = [
+                Share.where(part.labels[where] == outcome)
+                for part, where in ((fresh, match), (rows, row_match))
+            ]
+        yield LineStatistics(
+            int(row_match.sum()), Share.where(match), precisions[0], row_precision=precisions[1]
+        )
+
+
+def measure_risks(explanation: Explanation, rows: LabelledFrame, fresh: LabelledFrame) -> Iterator[RiskRow]:
+    """For each total of points, or some neighbouring ones, how often the model decides for the second class.
+
+    Of several classes the total is the lead of the first, and the share is how often the model decides for
+    it. There is nothing where there are no points.
+    """
+    totals = explanation.sum_points(fresh.frame)
+    if totals is None or not len(explanation.conditions):
+        return
+    own = explanation.sum_points(rows.frame)
+    assert own is not None
+    two = len(explanation.classes) == 2
+    hits, row_hits = (part.labels == (1 if two else explanation.decide(part.frame)) for part in (fresh, rows))
+    for low, high in group_totals(totals, explanation.threshold):
+        inside, row_inside = (totals >= low) & (totals <= high), (own >= low) & (own <= high)
+        yield RiskRow(low, high, Share.where(row_hits[row_inside]), Share.where(hits[inside]))
+
+
+def group_totals(totals: NDArray[np.int64], threshold: int) -> Iterator[tuple[float, float]]:
+    """Ranges of totals with enough samples each, in order; none spans the threshold.
+
+    Examples
+    --------
+    >>> list(group_totals(np.repeat([0, 1, 2, 5], [500, 3, 400, 97]), 2))
+    [(-inf, 1), (2, 4), (5, inf)]
+
+    """
+    values, counts = np.unique(totals, return_counts=True)
+    least = max(MIN_RISK_SAMPLES, len(totals) // (2 * MAX_RISK_ROWS))
+    starts: list[float] = []
+    for side in (values < threshold, values >= threshold):
+        own, gathered = [], least
+        for value, count in zip(values[side].tolist(), counts[side].tolist(), strict=True):
+            if gathered >= least:
+                own.append(value)
+                gathered = 0
+            gathered += count
+        starts += own[:-1] if len(own) > 1 and gathered < least else own
+    starts[0] = -np.inf
+    yield from zip(starts, [*(start - 1 for start in starts[1:]), np.inf], strict=True)
 
 
 def _name_population(fidelity: Fidelity, teacher: ClassifierTeacher) -> str:
-    names = {"unseen rows": "unseen rows of the table", "test rows": "test rows, given apart from the table"}
+    names = {"held-out rows": "held-out rows of the table", "test rows": "test rows, given apart from it"}
     return names.get(fidelity.population, teacher.sampler.describe())

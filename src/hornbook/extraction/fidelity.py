@@ -1,4 +1,4 @@
-"""Fidelity: how often an explanation says what its model says, of each population and of groups."""
+"""Fidelity: how often an explanation says what its model says, of each population, class and group."""
 
 from __future__ import annotations
 
@@ -19,11 +19,14 @@ from hornbook.explanations.explanation import Explanation
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
 
-UnseenPopulation: TypeAlias = Literal["unseen rows", "test rows", "cases"]
+RowPopulation: TypeAlias = Literal["held-out rows", "test rows", "cases"]
 """Rows that nothing was made from, held out of the table or given apart from it; or all cases there are."""
 
-Population: TypeAlias = UnseenPopulation | Literal["samples"]
+Population: TypeAlias = RowPopulation | Literal["samples"]
 """The population of a fidelity: rows that nothing was made from, or samples drawn near the others."""
+
+Labels: TypeAlias = NDArray[np.integer[Any] | np.bool_]
+"""The number of a class for each case."""
 
 MAX_GROUPS = 8
 """Groups that are kept, the worst first."""
@@ -34,31 +37,111 @@ MIN_GROUP_SAMPLES = 50
 MAX_GROUP_CATEGORIES = 20
 """Categories of a column that make groups, the commonest first."""
 
+MAX_NAMED_CLASSES = 8
+"""Classes that a text gives figures of, those that are found least often first."""
+
 
 @dataclass(frozen=True)
 class CommonestClass:
     """The class that a model gives most cases of a population, and the share of these cases.
 
     This is what an explanation reaches that always names the class: agreement is worth what it has beyond.
-
-    Examples
-    --------
-    >>> print(CommonestClass.of(np.array([0, 0, 1, 0]), ("benign", "malignant")))
-    always "benign": 75.00 %
-
     """
 
     name: str
     share: float
 
-    @classmethod
-    def of(cls, labels: NDArray[np.integer[Any] | np.bool_], classes: Sequence[str]) -> CommonestClass:
-        """The commonest of a model's labels, of which there are some; the first of equals."""
-        counts = np.bincount(labels)
-        return cls(classes[int(counts.argmax())], float(counts.max() / len(labels)))
-
     def __str__(self) -> str:
         return f'always "{self.name}": {100 * self.share:.2f} %'
+
+
+@dataclass(frozen=True)
+class ClassAgreement:
+    """How many of a model's decisions for a class an explanation finds, and how many it invents.
+
+    Examples
+    --------
+    >>> print(ClassAgreement("fraud", 20, 18, 3))
+    fraud: 18 of 20 found, 3 invented
+
+    """
+
+    name: str
+    decided: int
+    found: int
+    invented: int
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.found:,} of {self.decided:,} found, {self.invented:,} invented"
+
+
+@also_writes("commonest", "kappa", "gap_closed", "by_class")
+@dataclass(frozen=True)
+class AnswerTable:
+    """How many cases of a population get each pair of classes: the model's (rows), and the explanation's.
+
+    Examples
+    --------
+    >>> table = AnswerTable.of(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]), ("no", "yes"))
+    >>> table.counts, str(table.commonest), round(table.kappa, 2), table.gap_closed
+    (((2, 1), (0, 1)), 'always "no": 75.00 %', 0.5, 0.0)
+    >>> print(*table.by_class, sep="; ")
+    no: 2 of 3 found, 0 invented; yes: 1 of 1 found, 1 invented
+
+    """
+
+    classes: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, model: Labels, explanation: Labels, classes: Sequence[str]) -> AnswerTable:
+        """Count the pairs of answers."""
+        size = len(classes)
+        pairs = model.astype(np.intp) * size + explanation.astype(np.intp)
+        counts = np.bincount(pairs, minlength=size * size).reshape(size, size)
+        return cls(tuple(classes), tuple(map(tuple, counts.tolist())))
+
+    @property
+    def _array(self) -> NDArray[np.float64]:
+        return np.array(self.counts, np.float64)
+
+    @property
+    def commonest(self) -> CommonestClass:
+        """The model's commonest class, the first of equals."""
+        decided = self._array.sum(axis=1)
+        return CommonestClass(self.classes[int(decided.argmax())], float(decided.max() / decided.sum()))
+
+    @property
+    def kappa(self) -> float:
+        """Cohen's κ: the agreement beyond chance, 0 for a constant; NaN where both give one class alone."""
+        counts, size = self._array, self._array.sum()
+        chance = float(counts.sum(axis=0) @ counts.sum(axis=1)) / size**2
+        return math.nan if chance >= 1 else float((np.trace(counts) / size - chance) / (1 - chance))
+
+    @property
+    def gap_closed(self) -> float:
+        """The share of the errors of always naming the commonest class that are not made; NaN without any."""
+        agreement, base = float(np.trace(self._array) / self._array.sum()), self.commonest.share
+        return math.nan if base >= 1 else (agreement - base) / (1 - base)
+
+    @property
+    def by_class(self) -> tuple[ClassAgreement, ...]:
+        """What is found and invented of each class that either of them gives."""
+        counts = self._array.astype(int)
+        decided, said, both = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
+        figures = zip(self.classes, decided.tolist(), said.tolist(), both.tolist(), strict=True)
+        return tuple(
+            ClassAgreement(name, given, found, own - found)
+            for name, given, own, found in figures
+            if given + own
+        )
+
+    def describe_classes(self) -> Iterator[str]:
+        """What is found and invented of each class, in words; of many classes those that are found least."""
+        classes = sorted(self.by_class, key=lambda one: one.found / max(one.decided, 1))[:MAX_NAMED_CLASSES]
+        yield from (str(one) for one in self.by_class if one in classes)
+        if others := len(self.by_class) - len(classes):
+            yield f"and {others} other classes, which are found more often"
 
 
 @also_writes("population")
@@ -73,46 +156,52 @@ class Fidelity:
     ----------
     samples
         The share of fresh samples, drawn near the rows that the explanation was made from.
-    unseen_rows
+    rows
         The share of the rows that were held out, or given as test rows; None where none were. Equal
         rows, or the rows of a group, count as one in its interval.
     used_rows
         The share of the rows that the explanation was made from. They say nothing sure about
         others, so it has no interval.
-    unseen_population
-        What the unseen rows are called: `test rows` if they were given apart from the table, `cases` if there
-        are no others.
-    commonest
-        The commonest class of each population, by the names in `populations` and `used rows`; those
-        that are not known are left out.
+    row_population
+        What the rows are called: `held-out rows` of the table, `test rows` if they were given apart from it,
+        `cases` if there are no others.
+    tables
+        The answers of model and explanation, class by class, by the names in `populations`; those that are
+        not known are left out.
 
     Examples
     --------
-    >>> found = Fidelity(samples=Share.of(970, 1000), unseen_rows=Share.of(108, 114), used_rows=0.96)
+    >>> found = Fidelity(samples=Share.of(970, 1000), rows=Share.of(108, 114), used_rows=0.96)
     >>> print(found)
-    on 114 unseen rows 94.74 % (95 % interval 88.90 % to 98.04 %)
+    on 114 held-out rows 94.74 % (95 % interval 88.90 % to 98.04 %)
     >>> found.population, round(found.estimate, 3), found.samples.estimate
-    ('unseen rows', 0.947, 0.97)
-    >>> print(Fidelity(Share.of(970, 1000), commonest={"samples": CommonestClass("no", 0.965)}))
-    on 1,000 samples 97.00 % (95 % interval 95.74 % to 97.97 %); always "no": 96.50 %
+    ('held-out rows', 0.947, 0.97)
+    >>> table = AnswerTable(("no", "yes"), ((960, 5), (25, 10)))
+    >>> print(Fidelity(Share.of(970, 1000), tables={"samples": table}))
+    on 1,000 samples 97.00 % (95 % interval 95.74 % to 97.97 %), κ 0.387; always "no": 96.50 %
 
     """
 
     samples: Share
-    unseen_rows: Share | None = None
+    rows: Share | None = None
     used_rows: float = math.nan
-    unseen_population: UnseenPopulation = "unseen rows"
-    commonest: Mapping[str, CommonestClass] = field(default_factory=dict, hash=False)
+    row_population: RowPopulation = "held-out rows"
+    tables: Mapping[str, AnswerTable] = field(default_factory=dict, hash=False)
 
     @property
     def population(self) -> Population:
         """The population of the headline."""
-        return "samples" if self.unseen_rows is None else self.unseen_population
+        return "samples" if self.rows is None else self.row_population
 
     @property
     def share(self) -> Share:
         """The headline, with its interval."""
-        return self.samples if self.unseen_rows is None else self.unseen_rows
+        return self.samples if self.rows is None else self.rows
+
+    @property
+    def table(self) -> AnswerTable | None:
+        """The answers about the population of the headline, class by class, if they are known."""
+        return self.tables.get(self.population)
 
     @property
     def estimate(self) -> float:
@@ -143,12 +232,45 @@ class Fidelity:
             words = (
                 f"on {share.describe_size(population)} {share}" if share.size else f"on {population}: {share}"
             )
-            commonest = self.commonest.get(population)
-            lines.append(words if commonest is None else f"{words}; {commonest}")
+            if (table := self.tables.get(population)) is not None:
+                kappa = "" if math.isnan(table.kappa) else f", κ {table.kappa:.3f}"
+                words += f"{kappa}; {table.commonest}"
+            lines.append(words)
         return lines
 
     def __str__(self) -> str:
         return self.describe()[0]
+
+
+def measure_fidelity(
+    explanation: Explanation,
+    *,
+    samples: Answers,
+    rows: Answers,
+    used: Answers,
+    units: NDArray[np.intp] | None = None,
+    row_population: RowPopulation = "held-out rows",
+) -> Fidelity:
+    """The fidelity on each population, and what its commonest class alone reaches there.
+
+    `units` number the independent units that the held-out rows or test rows belong to.
+    """
+    tables = {
+        name: AnswerTable.of(model, own, explanation.classes)
+        for name, (own, model) in {row_population: rows, "samples": samples}.items()
+        if len(model)
+    }
+    return Fidelity(
+        samples=Share.where(samples[0] == samples[1]),
+        rows=Share.where(rows[0] == rows[1], units) if len(rows[1]) else None,
+        used_rows=Share.where(used[0] == used[1]).estimate,
+        row_population=row_population,
+        tables=tables,
+    )
+
+
+Answers: TypeAlias = tuple[Labels, Labels]
+"""The class that an explanation decides for each case of a population, and the one that the model does."""
 
 
 @dataclass(frozen=True)

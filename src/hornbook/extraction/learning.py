@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import ModelError
-from hornbook.extraction.explaining import list_differences, measure_fidelity
+from hornbook.extraction.explaining import list_differences
+from hornbook.extraction.fidelity import Fidelity, measure_fidelity
 from hornbook.extraction.result import ColumnSummary, Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory, Rule
 from hornbook.models import note_changed_answers
@@ -183,14 +184,14 @@ class TheoryMeasurement:
             for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
         )
         rng = generator(subject.seed, Purpose.EVALUATION_ORDER)
-        unseen = answers.label_rows(
-            teacher.decide_rows, subject.held_out.reset_index(drop=True), "unseen rows", rng
+        held_out = answers.label_rows(
+            teacher.decide_rows, subject.held_out.reset_index(drop=True), "held-out rows", rng
         )
         choice = answers.label(teacher.decide_items, chosen_by, "samples that rules are chosen by")
         samples = answers.label(teacher.decide_items, fresh, "samples")
         used = answers.label_rows(teacher.decide_rows, teacher.frame, "rows that were used", rng)
         points = [
-            self._measure_point(self._name_rules(rules, *choice), samples, unseen, used)
+            self._measure_point(self._name_rules(rules, *choice), samples, held_out, used)
             for rules in (*self._list_choices(*choice), result.rules)
         ]
         as_learned = points.pop()
@@ -208,7 +209,7 @@ class TheoryMeasurement:
             frontier=tuple(points),
             lines=point.lines,
             columns=tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in rules.columns),
-            differences=tuple(list_differences(rules, unseen[0], unseen[1].astype(np.intp))),
+            differences=tuple(list_differences(rules, held_out[0], held_out[1].astype(np.intp))),
             answers=result.membership_queries,
             stop_reason=result.stop_reason if failure is None else f"{MODEL_FAILED}: {failure}",
             distribution=teacher.feature_distribution.describe(),
@@ -255,16 +256,16 @@ class TheoryMeasurement:
         self,
         rules: HornRules,
         samples: tuple[Batch, Bools],
-        unseen: tuple[pd.DataFrame, Bools],
+        held_out: tuple[pd.DataFrame, Bools],
         used: tuple[pd.DataFrame, Bools],
     ) -> FrontierPoint:
         """How faithful rules are on samples and rows, and how often each of their lines is right."""
         fidelity = measure_fidelity(
             rules,
             samples=(rules.decide_items(samples[0]), samples[1]),
-            unseen=(rules.decide(unseen[0]), unseen[1]),
+            rows=(rules.decide(held_out[0]), held_out[1]),
             used=(rules.decide(used[0]), used[1]),
-            units=self.subject.held_out_units[unseen[0].index],
+            units=self.subject.held_out_units[held_out[0].index],
         )
         return FrontierPoint(rules.literals, fidelity, rules, tuple(self._measure_lines(rules, *samples)))
 

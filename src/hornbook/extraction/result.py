@@ -40,8 +40,11 @@ _upper = load_lazily(
 )
 """What an extraction opens of the packages above it, each when it is asked for."""
 
-FORMAT = 2
+FORMAT = 3
 """The version of the JSON form."""
+
+EVERY_SIZE = "every form and size was tried"
+"""The end of a run that was not cut short."""
 
 MAX_CATEGORIES = 1000
 """Categories of a column that an extraction keeps, the commonest first."""
@@ -54,7 +57,7 @@ class LineStatistics:
     Attributes
     ----------
     rows
-        How many rows of the table it applies to, unseen ones included; None where it is not known.
+        How many rows of the table it applies to, held-out ones included; None where it is not known.
     support
         The share of fresh samples that it applies to.
     precision
@@ -62,6 +65,9 @@ class LineStatistics:
         that decides nothing by itself.
     guarantee
         What was proved about the line for every input; None if nothing was tried.
+    row_precision
+        Of the rows of the table that it applies to, the share to which the model gives the line's outcome;
+        None where it is not known.
 
     """
 
@@ -69,10 +75,41 @@ class LineStatistics:
     support: Share
     precision: Share | None
     guarantee: Guarantee | None = None
+    row_precision: Share | None = None
 
     def __post_init__(self) -> None:
         if self.rows is not None and self.rows < 0:
             raise HornbookError(f"{self.rows} is no number of rows")
+
+
+@dataclass(frozen=True)
+class RiskRow:
+    """How often a model decides so where the points of a card have a total, or one in a range of totals.
+
+    Attributes
+    ----------
+    low, high
+        The range of totals; infinite at its open end.
+    rows, samples
+        Of the rows of the table, and of fresh samples, with such a total: the share that the model decides
+        for the second of two classes, or for the class with most points of several.
+
+    """
+
+    low: float
+    high: float
+    rows: Share
+    samples: Share
+
+    @property
+    def total(self) -> str:
+        """The range in words: `3`, `4 to 6`, `7 or more`."""
+        low, high = (f"{end:.0f}".replace("-", "−") for end in (self.low, self.high))
+        if self.low == self.high:
+            return low
+        if np.isinf(self.low):
+            return "any" if np.isinf(self.high) else f"{high} or less"
+        return f"{low} or more" if np.isinf(self.high) else f"{low} to {high}"
 
 
 @dataclass(frozen=True)
@@ -87,6 +124,8 @@ class Difference:
         The class that each decides for, in words.
     facts
         The facts by which the explanation decides, in words.
+    index
+        What the table's index calls the row; None for a sample.
 
     """
 
@@ -94,6 +133,7 @@ class Difference:
     explanation: str
     model: str
     facts: tuple[str, ...]
+    index: Value | None = None
 
 
 @dataclass(frozen=True)
@@ -145,9 +185,9 @@ class FrontierPoint:
     """An explanation of some size, and how faithful it is.
 
     `explanation` is None for a hypothesis on the way of a query learner, of which only the size is
-    kept. `lines` are the statistics of its lines, if they were measured. `missed` is the share of the samples
-    that it was made from by which any tree or rules with as many literals may decide more of them as the
-    model does: 0 if none is better, None if that was not found out.
+    kept. `lines` and `risks` are the statistics of its lines and of its totals, if they were measured.
+    `missed` is the share of the samples that it was made from by which any tree or rules with as many
+    literals may decide more of them as the model does: 0 if none is better, None if that was not found out.
     """
 
     literals: int
@@ -155,6 +195,7 @@ class FrontierPoint:
     explanation: Explanation | None = None
     lines: tuple[LineStatistics, ...] = ()
     missed: float | None = None
+    risks: tuple[RiskRow, ...] = ()
 
     def __post_init__(self) -> None:
         expected = 0 if self.explanation is None else len(self.explanation.lines())
@@ -201,6 +242,8 @@ class Extraction:
         The best explanation of every size, the shortest first.
     lines
         The statistics of each line of the explanation.
+    risks
+        The risk table of a card: how often the model decides so at each total of points.
     columns
         What values the columns of the table have.
     groups
@@ -235,6 +278,7 @@ class Extraction:
     stop_reason: str
     distribution: str
     missing_values: str
+    risks: tuple[RiskRow, ...] = ()
     groups: tuple[GroupFidelity, ...] = ()
     notes: tuple[str, ...] = ()
     beyond_horn: BeyondHorn | None = None
@@ -247,9 +291,30 @@ class Extraction:
             raise HornbookError("there are not as many statistics as the explanation has lines")
 
     def __str__(self) -> str:
-        fidelity = f"fidelity to the model {self.fidelity}"
-        comments = [fidelity, *self.notes, f"stopped: {self.stop_reason}"]
-        return "\n".join([str(self.explanation), *(f"# {comment}" for comment in comments)])
+        return "\n".join([str(self.explanation), *(f"# {comment}" for comment in self.describe_fidelity())])
+
+    def describe_fidelity(self) -> list[str]:
+        """How far to trust it, a line each: fidelity, each class, the totals of a card, and notes."""
+        table, risks = self.fidelity.table, self.describe_risks()
+        return [
+            f"fidelity to the model {self.fidelity}",
+            *(() if table is None else table.describe_classes()),
+            *([risks] if risks else []),
+            *self.notes,
+            *([] if self.stop_reason == EVERY_SIZE else [f"stopped: {self.stop_reason}"]),
+        ]
+
+    def describe_risks(self) -> str:
+        """The risk table of a card in a sentence, of rows of the table; empty without one."""
+        shares = "; ".join(
+            f"{row.total}: " + (f"{100 * row.rows.estimate:.3g} %" if row.rows.size else "no row")
+            for row in self.risks
+        )
+        if not shares:
+            return ""
+        if len(self.classes) > 2:
+            return f"rows decided as the model does, by the lead in points: {shares}"
+        return f"rows that the model decides for {self.explanation.classes[1]}, by their points: {shares}"
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row as the explanation decides, by the model's own names of classes.
@@ -312,6 +377,7 @@ class Extraction:
             fidelity=best.fidelity,
             guarantee=guarantee,
             lines=best.lines,
+            risks=best.risks,
             groups=(),
             differences=(),
         )

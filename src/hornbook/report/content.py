@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hornbook.code_book import UNNAMED_TARGET
-from hornbook.extraction import Extraction, LineStatistics
+from hornbook.extraction import Extraction, Fidelity, LineStatistics
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share, StratifiedShare
 
@@ -133,7 +135,8 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 
 
 POPULATIONS = {
-    "unseen rows": "rows of the table that were held out before anything was made of the others",
+    "held-out rows": "rows of the table, held out before anything was made of the others; a model that was "
+    "trained on them may differ on new rows",
     "test rows": "rows that were given apart from the table, and that nothing was made of",
     "cases": "every case that there is",
     "samples": "fresh samples near the rows of the table, from which they stray on purpose",
@@ -165,9 +168,46 @@ def summarise_extraction(extraction: Extraction) -> str:
         f"{article} {explanation.noun} with {size} that decides as the model does on "
         f"{format_percent(share.estimate)} of {share.describe_size(fidelity.population)}"
     )
-    if (commonest := fidelity.commonest.get(fidelity.population)) is None:
+    if fidelity.table is None:
         return f"{words}."
+    commonest = fidelity.table.commonest
     return f"{words}; always “{commonest.name}” would on {format_percent(commonest.share)}."
+
+
+@dataclass(frozen=True)
+class Trust:
+    """The large figure of a page, which an explanation that always names one class cannot have.
+
+    It is the share of the errors of always naming the commonest class that are not made, or, where there
+    are none or they are not known, the fidelity.
+    """
+
+    value: str
+    before: str
+    after: str
+
+    @classmethod
+    def of(cls, fidelity: Fidelity) -> Trust:
+        """The figure of a fidelity."""
+        population, table = fidelity.share.describe_size(fidelity.population), fidelity.table
+        if table is None:
+            return cls(
+                format_percent(fidelity.estimate), "Explanation and model say the same on", f"of {population}"
+            )
+        always = f"always answering “{table.commonest.name}”"
+        if math.isnan(table.gap_closed):
+            return cls(
+                format_percent(fidelity.estimate),
+                "Explanation and model say the same on",
+                f"of {population}; so would {always}",
+            )
+        if table.gap_closed <= 0:
+            return cls("0 %", "The explanation makes", f"fewer errors than {always} would, on {population}")
+        return cls(
+            format_percent(table.gap_closed),
+            "The explanation makes",
+            f"fewer errors than {always} would, on {population}",
+        )
 
 
 def list_limits(extraction: Extraction) -> list[str]:
@@ -266,26 +306,30 @@ def to_text(extraction: Extraction) -> str:
     >>> extraction = Explainer(model, X, target="virginica").extract()
     >>> print(to_text(extraction))  # doctest: +ELLIPSIS
     What DecisionTreeClassifier says about virginica
-    A decision tree with 1 condition that decides as the model does on 100 % of 30 unseen rows; always ...
+    A decision tree with 1 condition that decides as the model does on 100 % of 30 held-out rows; always ...
     <BLANKLINE>
     if petal width (cm) > 1.7...: virginica
-        46 rows; ... of samples, the model agrees on 100 %
+        46 rows, the model agrees on 100 % (92.3 to 100 %); ... of samples, on 100 %
     otherwise: not virginica
-        104 rows; ... of samples, the model agrees on 100 %
+        104 rows, the model agrees on 100 % (96.5 to 100 %); ... of samples, on 100 %
     <BLANKLINE>
-    on 30 unseen rows 100.00 % (95 % interval 88.43 % to 100.00 %); always "not virginica": 83.33 %
-    on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %); always "not virginica": ... %
+    on 30 held-out rows 100.00 % (95 % interval 88.43 % to 100.00 %), κ 1.000; always "not virginica": 83.33 %
+    on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %), κ 1.000; always "not virginica": ... %
+    not virginica: 25 of 25 found, 0 invented
+    virginica: 5 of 5 found, 0 invented
     <BLANKLINE>
-    sampled, with an interval: On 30 cases that nothing was made from (unseen rows of the
+    sampled, with an interval: On 30 cases that nothing was made from (held-out rows of the
     table), explanation and model gave different answers in 0 %. The true share lies, with
     95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
     one row repeats another one; equal rows were held out together
+    held-out rows are rows of this table: if the model was trained on them, it may differ on
+    new rows; test rows measure that
     no conditions are made of columns that the model does not read: `sepal length (cm)`,
     `sepal width (cm)`, `petal length (cm)`
     <BLANKLINE>
     conditions to read, and where explanation and model then say the same
-    0  ... % of 30 unseen rows, ... % of 8,192 samples
-    1  100 % of 30 unseen rows, 100 % of 8,192 samples
+    0  ... % of 30 held-out rows, ... % of 8,192 samples
+    1  100 % of 30 held-out rows, 100 % of 8,192 samples
     <BLANKLINE>
     where explanation and model say the same least often
     petal width (cm) ≤ 0.4: 100 % of ... samples
@@ -306,6 +350,8 @@ def to_text(extraction: Extraction) -> str:
             *lines,
             "",
             *extraction.fidelity.describe(),
+            *(table.describe_classes() if (table := extraction.fidelity.table) is not None else ()),
+            *([extraction.describe_risks()] if extraction.risks else []),
             "",
             fill(f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}", TEXT_WIDTH),
             *(fill(note, TEXT_WIDTH) for note in extraction.notes),
@@ -350,9 +396,16 @@ def _describe_share(share: Share, population: str) -> str:
 
 
 def describe_line(statistics: LineStatistics) -> str:
-    """How often a line applies, and how often the model agrees with it, in words."""
-    rows = "" if statistics.rows is None else count_things(statistics.rows, "row") + "; "
-    words = f"{rows}{format_percent(statistics.support.estimate)} of samples"
-    if statistics.precision is not None and statistics.precision.size:
-        words += f", the model agrees on {format_percent(statistics.precision.estimate)}"
+    """How often a line applies, and how often the model agrees with it, in words: on rows first."""
+    parts, agrees = [], "the model agrees on "
+    for size, share in (
+        ("" if statistics.rows is None else count_things(statistics.rows, "row"), statistics.row_precision),
+        (f"{format_percent(statistics.support.estimate)} of samples", statistics.precision),
+    ):
+        if size and share is not None and share.size:
+            interval = f" ({format_interval(share)})" if share is statistics.row_precision else ""
+            size += f", {agrees}{format_percent(share.estimate)}{interval}"
+            agrees = "on "
+        parts += [size] if size else []
+    words = "; ".join(parts)
     return words if statistics.guarantee is None else f"{words}; {statistics.guarantee}"

@@ -84,7 +84,7 @@ def frontier_chart(frontier: Iterable[FrontierPoint]) -> Chart:
     >>> points = [FrontierPoint(n, Fidelity(Share.of(90 + n, 100), Share.of(40 + n, 50))) for n in (1, 2)]
     >>> for series in frontier_chart(points).series:
     ...     print(series.name, [(dot.x, dot.y) for dot in series.dots])
-    unseen rows [(1, 0.82), (2, 0.84)]
+    held-out rows [(1, 0.82), (2, 0.84)]
     samples [(1, 0.91), (2, 0.92)]
 
     """
@@ -101,8 +101,14 @@ def frontier_chart(frontier: Iterable[FrontierPoint]) -> Chart:
 
 WIDTH, HEIGHT = 500, 280
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 48
-N_COLOURS = 4
-"""Number of series colours in the style sheet; further series start again with the first."""
+_LIGHT = "#0b6e75 #b4531a #5b4bb0 #7a6a10 #a3286a #2f7030 #1d5fa8 #6b4a2b #5a636d #8a1c1c"
+_DARK = "#5cc4c4 #f0a067 #b3a6f7 #d8c85a #f09ac6 #8fd097 #8ab8f2 #cfa988 #b4bec8 #f28b82"
+_BOTH = "#128a92 #c9641f #7868cf #8f7d1a #c0468a #43914a #3f7fc4 #94704b #7d8791 #bf4545"
+COLOURS = {name: each.split() for name, each in {"light": _LIGHT, "dark": _DARK, "both": _BOTH}.items()}
+"""The colours of classes and series on light pages, on dark ones, and where it is not known which."""
+
+N_COLOURS = len(COLOURS["light"])
+"""Further classes and series start again with the first colour."""
 
 
 def to_svg(chart: Chart, mark: float | None = None) -> Markup:

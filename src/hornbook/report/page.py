@@ -18,6 +18,7 @@ from hornbook.extraction import Extraction
 from hornbook.report.content import (
     GRADES,
     POPULATIONS,
+    Trust,
     count_things,
     describe_diff_making,
     describe_making,
@@ -34,7 +35,7 @@ from hornbook.report.content import (
     title_diff,
     title_report,
 )
-from hornbook.report.drawings import draw_boxes, frontier_chart, place_mark, to_svg
+from hornbook.report.drawings import COLOURS, N_COLOURS, draw_boxes, frontier_chart, place_mark, to_svg
 from hornbook.report.explorers import choose_explorer, readable_points
 from hornbook.report.reasons import draw_why
 
@@ -94,6 +95,7 @@ def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
         lead=summarise_extraction(extraction),
         grade=GRADES[extraction.guarantee.kind],
         meaning=explain_guarantee(extraction.guarantee),
+        trust=Trust.of(extraction.fidelity),
         populations=POPULATIONS,
         limits=list_limits(extraction),
         making=describe_making(extraction),
@@ -190,8 +192,23 @@ def render_page(template: str, /, *, title: str, scripts: Sequence[str] = (), **
 
 @cache
 def read_asset(name: str) -> str:
-    """Read a file of the templates folder, to be included in a page unchanged."""
-    return (TEMPLATES / name).read_text("utf-8")
+    """Read a file of the templates folder; `@colours .box .s --edge;` becomes a rule for each colour."""
+    text = (TEMPLATES / name).read_text("utf-8")
+    return re.sub(r"^@colours (.+) (--\w+)( both)?;$", _write_colours, text, flags=re.MULTILINE)
+
+
+def _write_colours(marker: re.Match[str]) -> str:
+    """Rules that set a property to the colour of each class, on light and on dark pages."""
+
+    def rules(palette: str) -> str:
+        return " ".join(
+            f"{marker[1]}{number} {{ {marker[2]}: {colour}; }}"
+            for number, colour in enumerate(COLOURS[palette])
+        )
+
+    if marker[3]:
+        return rules("both")
+    return f"{rules('light')}\n@media screen and (prefers-color-scheme: dark) {{ {rules('dark')} }}"
 
 
 def read_script(name: str) -> str:
@@ -237,6 +254,10 @@ def _environment() -> Environment:
         unbroken=keep_units,
     )
     environment.globals.update(
-        svg=to_svg, boxes=draw_boxes, picture=draw_why, style=lambda name: Markup(read_asset(name))
+        n_colours=N_COLOURS,
+        svg=to_svg,
+        boxes=draw_boxes,
+        picture=draw_why,
+        style=lambda name: Markup(read_asset(name)),
     )
     return environment

@@ -43,7 +43,7 @@ def compare_with_trees(
     seed: int,
     rows: pd.DataFrame | None = None,
 ) -> Iterator[ComparisonRow]:
-    """Measure an explanation and trees of several sizes on the same unseen rows and fresh samples.
+    """Measure an explanation and trees of several sizes on the same held-out rows and fresh samples.
 
     Parameters
     ----------
@@ -62,20 +62,22 @@ def compare_with_trees(
     from sklearn.tree import DecisionTreeClassifier
 
     teacher = subject.teacher
-    unseen, units = (subject.held_out, subject.held_out_units) if rows is None else (rows, number_units(rows))
+    held_out, units = (
+        (subject.held_out, subject.held_out_units) if rows is None else (rows, number_units(rows))
+    )
     training, fresh = (
         teacher.sample(size, generator(seed, purpose))
         for purpose in (Purpose.PEER_TRAINING, Purpose.PEER_EVALUATION)
     )
-    labels, row_labels = teacher.labels(fresh), teacher.labels(unseen)
+    labels, row_labels = teacher.labels(fresh), teacher.labels(held_out)
 
     def measure(method: str, literals: int, on_rows: NDArray[Any], on_fresh: NDArray[Any]) -> ComparisonRow:
-        rows = Share.where(on_rows == row_labels, units) if len(unseen) else None
+        rows = Share.where(on_rows == row_labels, units) if len(held_out) else None
         return ComparisonRow(method, literals, rows, Share.where(on_fresh == labels))
 
-    yield measure("hornbook", explanation.literals, explanation.decide(unseen), explanation.decide(fresh))
+    yield measure("hornbook", explanation.literals, explanation.decide(held_out), explanation.decide(fresh))
     common = int(np.bincount(labels).argmax())
-    always = (np.full(len(rows), common) for rows in (unseen, fresh))
+    always = (np.full(len(rows), common) for rows in (held_out, fresh))
     yield measure(f'always "{explanation.classes[common]}"', 0, *always)
     encode = ColumnEncoder.of(teacher.frame)
     wanted = teacher.labels(training)
@@ -83,7 +85,7 @@ def compare_with_trees(
         tree = DecisionTreeClassifier(max_leaf_nodes=questions + 1, random_state=0)
         tree.fit(encode(training), wanted)
         asked = int((tree.tree_.feature >= 0).sum())
-        decided = (tree.predict(encode(rows)) if len(rows) else np.zeros(0) for rows in (unseen, fresh))
+        decided = (tree.predict(encode(rows)) if len(rows) else np.zeros(0) for rows in (held_out, fresh))
         yield measure(f"tree of scikit-learn, at most {questions}", asked, *decided)
 
 

@@ -130,6 +130,7 @@ def explain_as_set(
         form=settings["form"],
         max_literals=settings["max_literals"],
         n_samples=settings["samples"],
+        balance=settings["balance"],
         certify=settings.get("certify", False),
         watch=watch,
     )

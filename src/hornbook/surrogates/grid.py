@@ -35,9 +35,9 @@ from hornbook.conditions import (
     Missing,
     Threshold,
     read_numbers,
-    shorten_cut,
 )
 from hornbook.logic import Bools
+from hornbook.surrogates.thresholds import choose_cuts
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -369,15 +369,4 @@ def _grid_column(frame: pd.DataFrame, name: str, max_cuts: int, code_book: CodeB
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) <= 2 and not code_book.words(name).scale:
         return CategoryColumn(name, tuple(distinct.tolist()))
-    return NumericColumn(name, _cuts(distinct, counts, max_cuts))
-
-
-def _cuts(distinct: Floats, counts: NDArray[np.integer], max_cuts: int) -> tuple[float, ...]:
-    """Thresholds between neighbouring values, spread evenly over the rows."""
-    gaps = np.arange(len(distinct) - 1)
-    if len(gaps) > max_cuts:
-        below = np.cumsum(counts)[:-1] / counts.sum()
-        gaps = np.unique(
-            np.searchsorted(below, np.arange(1, max_cuts + 1) / (max_cuts + 1)).clip(max=len(gaps) - 1)
-        )
-    return tuple(shorten_cut(float(distinct[gap]), float(distinct[gap + 1])) for gap in gaps)
+    return NumericColumn(name, choose_cuts(distinct, counts, max_cuts))

@@ -161,7 +161,7 @@ class LineFit:
         return weights
 
     def find_line(self) -> Body | None:
-        """The body whose addition promises most.
+        """The body whose addition promises most for each of the conditions that are printed for it.
 
         What a place promised last is about the most that it promises now, as the fit only gets better:
         places are looked at in this order, until none can be better than what was found.
@@ -175,6 +175,7 @@ class LineFit:
             if self.promises.get(above, np.inf) <= best_gain:
                 break
             body, gain = self._find_below(above, errors, spreads)
+            gain /= len(above) + 1
             self.promises[above] = gain
             if gain > best_gain:
                 best, best_gain = body, gain

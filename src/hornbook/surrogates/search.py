@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cached_property, partial
 from typing import Literal, TypeAlias, get_args
 
@@ -12,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, Threshold, read_numbers, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
     CardLine,
@@ -34,16 +32,13 @@ from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rules import LiteralRules, fit_rules
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
 from hornbook.surrogates.screening import ExchangeTest, choose_columns
+from hornbook.surrogates.thresholds import Build, Change, keep_condition, round_thresholds
 from hornbook.surrogates.tree import fit_trees
-from hornbook.times import Scale, list_rounder_days
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
 
-Change: TypeAlias = Callable[[Condition], Condition]
-"""Changes a condition."""
-
-Build: TypeAlias = Callable[[Change], Explanation]
-"""Makes an explanation, each of whose conditions is changed by a function."""
+FORMS = ("tree", "rules", "card")
+"""The forms; of candidates that are equal otherwise, the first is chosen."""
 
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 """Numbers of literals at which explanations are made."""
@@ -63,17 +58,30 @@ class Candidate:
     """An explanation, and which of the fresh samples that candidates are compared by it decides rightly.
 
     `missed` is the share of the samples it was fitted to by which any tree or rules with as many literals
-    may decide more of them rightly; None if that was not found out.
+    may decide more of them rightly; None if that was not found out. `weights` are those of the samples, if
+    classes do not weigh alike.
     """
 
     explanation: Explanation
     right: Bools = field(compare=False, repr=False)  # (samples,)
     missed: float | None = field(default=None, compare=False)
+    weights: Floats | None = field(default=None, compare=False, repr=False)  # (samples,)
 
     @cached_property
     def fidelity(self) -> Share:
         """The share of these samples that are decided as the model decides them."""
         return Share.where(self.right)
+
+    @cached_property
+    def gained(self) -> Floats:
+        """The weight of each sample that is decided rightly, and else 0, shape (samples,)."""
+        gained: Floats = np.where(self.right, 1.0 if self.weights is None else self.weights, 0.0)
+        return gained
+
+    @cached_property
+    def hits(self) -> float:
+        """The weight that is decided rightly."""
+        return float(self.gained.sum())
 
     @property
     def literals(self) -> int:
@@ -114,10 +122,10 @@ class SearchResult:
 
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates that are better than every shorter one."""
-        best, front = -1, []
+        best, front = -1.0, []
         for candidate in self.candidates:
-            if candidate.fidelity.hits > best:
-                best = candidate.fidelity.hits
+            if candidate.hits > best:
+                best = candidate.hits
                 front.append(candidate)
         return tuple(front)
 
@@ -131,6 +139,7 @@ def search_explanations(
     max_literals: int = 20,
     form: Form = "auto",
     n_samples: int | None = None,
+    balance: float = 0.0,
     code_book: CodeBook = EMPTY_BOOK,
     columns_read: Collection[str] | None = None,
     left_out: Collection[str] = (),
@@ -157,6 +166,8 @@ def search_explanations(
         How many samples explanations are fitted to; half as many fresh ones, of rows that are
         alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too;
         of thousands of columns fewer.
+    balance
+        How much classes weigh: 0 as often as the model decides for them, 1 all the same.
     code_book
         Which columns are categories, which have an order, and the words of the explanations.
     left_out
@@ -183,9 +194,11 @@ def search_explanations(
     """
     if form not in get_args(Form) or max_literals < 1:
         raise HornbookError(f"form is {', '.join(get_args(Form))}, and max_literals at least 1")
+    if not 0 <= balance <= 1:
+        raise HornbookError(f"balance is a number from 0 to 1; got {balance:g}")
     if n_samples is None:
         n_samples = min(max(MIN_SAMPLES, len(sampler.frame) // 2), MAX_SAMPLES, sampler.max_samples)
-    samples = sampler.draw(n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
+    samples = draw_learning_samples(sampler, n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
     fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
     labels, truth = label_rows(samples), label_rows(fresh)
     exchanges = ExchangeTest()
@@ -196,14 +209,16 @@ def search_explanations(
     read = [name for name in samples.columns if name in columns_read and name not in left_out]
     names = choose_columns(sampler.frame[read], samples[read], labels, code_book)
     observed, samples, fresh = sampler.frame[names], samples[names], fresh[names]
-    weights = np.eye(len(classes))[labels]  # (samples, classes)
+    by_class = weigh_classes(labels, len(classes), balance)
+    weights = (np.eye(len(classes)) * by_class)[labels]  # (samples, classes)
     grid = Grid.of(observed, code_book=code_book)
     rows = grid.encode(samples).rank_categories(weights)
     judged = rows.grid.encode(fresh)
     builds: dict[Candidate, Build] = {}
 
     def add(decided: Ints, build: Build) -> None:
-        candidate = Candidate(build(keep_condition).with_code_book(code_book), decided == truth)
+        explanation = build(keep_condition).with_code_book(code_book)
+        candidate = Candidate(explanation, decided == truth, weights=by_class[truth] if balance else None)
         builds.setdefault(candidate, build)
         if watch is not None:
             watch(candidate)
@@ -217,8 +232,9 @@ def search_explanations(
                 decide_rows(root, judged.where_true, len(judged)),
                 partial(name_tree, root, rows.grid, classes),
             )
-    builds = {candidate.certify(optima, samples, labels): build for candidate, build in builds.items()}
-    ordered = sorted(builds, key=lambda one: (one.literals, -one.fidelity.hits))
+    if not balance:
+        builds = {candidate.certify(optima, samples, labels): build for candidate, build in builds.items()}
+    ordered = sorted(builds, key=lambda one: (one.literals, -one.hits, FORMS.index(one.form)))
     chosen = choose_candidate(ordered, max_literals)
     everything = pd.concat([observed, samples, fresh], ignore_index=True)
     rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
@@ -242,6 +258,28 @@ def find_optima(
     ]
 
 
+def weigh_classes(labels: Ints, count: int, balance: float) -> Floats:
+    """What a sample of each class weighs, 1 in the mean of all samples; shape (classes,).
+
+    Examples
+    --------
+    >>> labels = np.repeat([0, 1], [90, 10])
+    >>> weigh_classes(labels, 2, 0.0).tolist(), weigh_classes(labels, 2, 1.0).round(3).tolist()
+    ([1.0, 1.0], [0.556, 5.0])
+
+    """
+    sizes = np.bincount(labels, minlength=count)
+    weights = np.maximum(sizes, 1) ** -balance
+    scaled: Floats = weights * (len(labels) / (weights @ sizes))
+    return scaled
+
+
+def draw_learning_samples(sampler: RowSampler, size: int, rng: np.random.Generator) -> pd.DataFrame:
+    """Samples in random order: half of any two rows, which stray far, half of two rows that are alike."""
+    parts = sampler.draw(size - size // 2, rng), sampler.draw_near(size // 2, rng)
+    return pd.concat(parts).iloc[rng.permutation(size)].reset_index(drop=True)
+
+
 def choose_candidate(
     candidates: Sequence[Candidate], max_literals: int, closed_gap: float = CLOSED_GAP
 ) -> Candidate:
@@ -262,15 +300,17 @@ def choose_candidate(
     """
     short = [candidate for candidate in candidates if candidate.literals <= max_literals]
     literals = np.array([candidate.literals for candidate in short])
-    right = np.stack([candidate.right for candidate in short]).astype(np.float64)  # (candidates, samples)
-    hits = right.sum(axis=1)
+    gained = np.stack([candidate.gained for candidate in short])  # (candidates, samples)
+    hits, squares = gained.sum(axis=1), (gained**2).sum(axis=1)
     leads = hits[:, None] - hits
-    differing = hits[:, None] + hits - 2 * right @ right.T  # samples that one of two decides rightly
+    differing = (
+        squares[:, None] + squares - 2 * gained @ gained.T
+    )  # of samples that one of two decides rightly
     gap = hits.max() - hits[literals == 0].max(initial=0.0)
     allowed = np.where(literals > 0, (1 - closed_gap) * gap, 0.0)
-    beaten = ((leads > CLEAR_LEAD * np.sqrt(differing)) & (leads > allowed)).any(axis=0)
+    beaten = ((leads > CLEAR_LEAD * np.sqrt(np.maximum(differing, 0.0))) & (leads > allowed)).any(axis=0)
     close = [candidate for candidate, worse in zip(short, beaten.tolist(), strict=True) if not worse]
-    return min(close, key=lambda candidate: (candidate.literals, -candidate.fidelity.hits))
+    return min(close, key=lambda candidate: (candidate.literals, -candidate.hits))
 
 
 def fit_explanations(
@@ -300,7 +340,9 @@ def fit_explanations(
         card_sizes = tuple(dict.fromkeys(size // outputs for size in sizes if size >= outputs))
         for nesting in (1, MAX_NESTING) if len(classes) == 2 else (MAX_NESTING,):  # costs grow with classes
             for card in fit_cards(some, own, card_sizes, nesting):
-                yield card.decide(judged), partial(name_card, card, grid, classes)
+                build = partial(name_card, card, grid, classes)
+                if build(keep_condition).literals <= max_literals:  # as it is printed
+                    yield card.decide(judged), build
     if form in ("auto", "rules"):
         for rules in dict.fromkeys(fit_rules(some, own, sizes, trees)):
             yield rules.decide(judged), partial(name_rules, rules, grid, classes)
@@ -326,93 +368,3 @@ def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...], change
     for body, outcome in rules.rules:
         named.append(ConditionRule(tuple(change(grid.literals[literal]) for literal in body), outcome))
     return RuleSet(classes, tuple(named), rules.default)
-
-
-def keep_condition(condition: Condition) -> Condition:
-    """The condition as it is."""
-    return condition
-
-
-def round_thresholds(build: Build, frame: pd.DataFrame, code_book: CodeBook = EMPTY_BOOK) -> Explanation:
-    """The explanation with shorter thresholds, which decides all rows of the frame as before.
-
-    Thresholds are shortened one after the other; those of a column stay in their order. What counts
-    is how they read: of whole numbers, above 43 reads as at least 44. The words are the code book's.
-
-    Examples
-    --------
-    >>> from hornbook.explanations import ConditionRule, RuleSet
-    >>> rows = pd.DataFrame({"age": [38.2, 43.7]})
-    >>> build = lambda change: RuleSet(
-    ...     ("no", "yes"), (ConditionRule((change(Threshold("age", 41.372)),), 1),), 0)
-    >>> print(round_thresholds(build, rows))
-    if age > 40: yes
-    otherwise: no
-
-    """
-    cuts: dict[tuple[str, float], float] = {}
-
-    def change(condition: Condition) -> Condition:
-        if not isinstance(condition, Threshold):
-            return condition
-        return replace(condition, cut=cuts.get((condition.column, condition.cut), condition.cut))
-
-    explanation = build(keep_condition)
-    shift: dict[tuple[str, float], bool] = {}
-    for condition in explanation.conditions:
-        if isinstance(condition, Threshold):
-            key = condition.column, condition.cut
-            cuts[key] = condition.cut
-            shift.setdefault(key, condition.above and code_book.words(condition.column).whole)
-    for column, cut in tuple(cuts):
-        values = read_numbers(frame, column)
-        others = [other for key, other in cuts.items() if key[0] == column and key[1] != cut]
-        scale = code_book.words(column).scale
-        for shorter in list_shorter_cuts(cut, shift[column, cut], scale):
-            if any(min(cut, shorter) <= other <= max(cut, shorter) for other in others):
-                continue
-            cuts[column, cut] = shorter
-            changed, moved = build(change), frame[(values > cut) != (values > shorter)]
-            if not len(moved) or (changed.decide(moved) == explanation.decide(moved)).all():
-                explanation = changed
-                break
-            cuts[column, cut] = cut
-    return explanation.with_code_book(code_book)
-
-
-def list_shorter_cuts(cut: float, reads_one_more: bool, scale: Scale = "") -> Iterator[float]:
-    """Cuts near a cut that read shorter; above a whole number, 1000 say, reads as one more, at least 1001.
-
-    Days of a scale are dates, times or durations.
-
-    Examples
-    --------
-    >>> list(list_shorter_cuts(1000, True)), list(list_shorter_cuts(107, False))
-    ([999], [])
-
-    """
-    if scale:
-        yield from (days - reads_one_more for days in list_rounder_days(cut + reads_one_more, scale))
-        return
-    for number in list_shorter(cut + reads_one_more):
-        yield number - reads_one_more
-    if reads_one_more and cut % 10 == 0:
-        yield cut - 1
-
-
-def list_shorter(number: float) -> Iterator[float]:
-    """Numbers near a number that are shorter when written: those with the fewest digits first.
-
-    Examples
-    --------
-    >>> list(list_shorter(16.765)), list(list_shorter(91))
-    ([20.0, 10.0, 17.0, 16.0, 16.8, 16.7, 16.76, 16.77], [])
-
-    """
-    exact = Decimal(write_value(number))
-    for digits in range(1, len(exact.as_tuple().digits)):
-        step = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
-        nearby = [float(exact.quantize(step, rounding)) for rounding in (ROUND_FLOOR, ROUND_CEILING)]
-        for near in sorted(nearby, key=lambda near: abs(near - number)):
-            if len(write_value(near)) < len(write_value(number)):
-                yield near

@@ -128,7 +128,7 @@
 
   function showDecision(explanation, { outcome, facts, sums }) {
     const box = byId("verdict");
-    box.className = `s${outcome % 4}`;
+    box.className = `s${outcome % data.colours}`;
     box.textContent = explanation.classes[outcome];
     const note = describeSums(explanation, sums);
     if (note) box.append(element("small", { textContent: note }));
@@ -161,7 +161,7 @@
       const name = explanation.classes[outcome];
       const says = difference.querySelector(".says .then");
       says.textContent = name;
-      says.className = `then s${outcome % 4}`;
+      says.className = `then s${outcome % data.colours}`;
       const texts = facts.map(({ text, points }) => (points.length ? `${text}: ${points.map(signed).join(", ")}` : text));
       const items = texts.length ? texts : ["nothing that it speaks of is true"];
       difference.querySelector("ul.if").replaceChildren(...items.map((textContent) => element("li", { textContent })));
