@@ -46,7 +46,7 @@ def draw(theme: str, file: Path) -> None:
         axes.plot(literals, shares, "o-", color=colours[name], lw=2.6 if leads else 1.3, ms=5 if leads else 3)
         axes.text(33, labels[name], name, color=colours[name], va="center", weight=700 if leads else 400)
     axes.set(xticks=literals, xlim=(1, 40), ylim=(LOWEST, 87), xlabel="conditions to read")
-    axes.set_ylabel("same answer as the model,\nunseen rows, %")
+    axes.set_ylabel("same answer as the model,\nheld-out rows, %")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(text)
     axes.tick_params(colors=text)

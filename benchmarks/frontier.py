@@ -1,4 +1,4 @@
-r"""Agreement with the model on unseen rows, by the number of literals to read: ours and its peers'.
+r"""Agreement with the model on held-out rows, by the number of literals to read: ours and its peers'.
 
 Each model is fitted to 60 % of a table's rows. Explanations see only these rows, and samples made of
 them that the model labels; peers get the very samples that ours are fitted to. Of the candidates with
@@ -46,7 +46,7 @@ CHOICE = "choice among the peers"
 
 
 def judge_task(table: str, kind: str, seed: int, sizes: tuple[int, ...]) -> dict[str, Any]:
-    """How each learner decides unseen rows beside the model, by size: shares and κ, and the default's."""
+    """How each learner decides held-out rows beside the model, by size: shares and κ, and the default's."""
     frame, classes = read_table(table)
     train, test, known, _ = train_test_split(
         frame, classes, test_size=0.4, random_state=seed, stratify=classes

@@ -30,7 +30,7 @@ DOCUMENTS = Path(__file__).parent.parent / "docs"
 
 OPENING = (
     "# Gallery\n\n"
-    "What six models do, and how often explanation and model agree on unseen rows. "
+    "What six models do, and how often explanation and model agree on held-out rows. "
     "`python benchmarks/gallery.py` writes this page.\n"
 )
 

@@ -1,4 +1,4 @@
-"""Explanations of a model on large tables: agreement on unseen rows, CPU-seconds and memory.
+"""Explanations of a model on large tables: agreement on held-out rows, CPU-seconds and memory.
 
     python benchmarks/large_tables.py                                # 100,000 rows × 60 columns, LightGBM
     python benchmarks/large_tables.py --rows 100000 1000000 --columns 60 100
@@ -43,7 +43,7 @@ def main() -> None:
     printed = Table(
         "table",
         "default",
-        "on unseen rows",
+        "on held-out rows",
         f"best {longest}",
         f"scikit-learn's tree {longest}, same samples",
         "the same, all rows",

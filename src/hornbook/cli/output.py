@@ -119,6 +119,9 @@ def summarise_run(run: NewRun, extraction: Extraction, details: Iterable[str] = 
         accuracy = f"{100 * held_out['accuracy']:.1f} % on {held_out['rows']} held-out rows"
         lines.append(f"accuracy of {run.config['model']['name']}: {accuracy}")
     lines += [f"fidelity to the model {each}" for each in extraction.fidelity.describe()]
+    if (table := extraction.fidelity.table) is not None:
+        lines += table.describe_classes()
+    lines += [extraction.describe_risks()] if extraction.risks else []
     lines += details
     count = extraction.explanation.literals
     noun = "literal" if count == 1 else "literals"

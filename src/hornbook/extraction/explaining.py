@@ -94,15 +94,8 @@ def explain(
 
     """
     teacher, words, seed = subject.teacher, subject.words, subject.seed
-    settings = {
-        "target": subject.target,
-        "form": form,
-        "max_literals": max_literals,
-        "n_samples": n_samples,
-        "balance": balance,
-        "certify": certify,
-        "seed": seed,
-    }
+    settings = {"target": subject.target, "form": form, "max_literals": max_literals, "seed": seed}
+    settings |= {"n_samples": n_samples, "balance": balance, "certify": certify}
     size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
     fresh = teacher.sample(size, generator(seed, Purpose.EVALUATION))
     populations = LabelledPopulations.of(subject, fresh)
@@ -389,5 +382,8 @@ def group_totals(totals: NDArray[np.int64], threshold: int) -> Iterator[tuple[fl
 
 
 def _name_population(fidelity: Fidelity, teacher: ClassifierTeacher) -> str:
-    names = {"held-out rows": "held-out rows of the table", "test rows": "test rows, given apart from it"}
+    names = {
+        "held-out rows": "held-out rows of the table",
+        "test rows": "test rows, given apart from the table",
+    }
     return names.get(fidelity.population, teacher.sampler.describe())

@@ -329,7 +329,7 @@ def to_text(extraction: Extraction) -> str:
     <BLANKLINE>
     conditions to read, and where explanation and model then say the same
     0  ... % of 30 held-out rows, ... % of 8,192 samples
-    1  100 % of 30 held-out rows, 100 % of 8,192 samples
+    1  100 % of 30 held-out rows, 100 % of 8,192 samples, optimal on the samples
     <BLANKLINE>
     where explanation and model say the same least often
     petal width (cm) ≤ 0.4: 100 % of ... samples

@@ -37,7 +37,7 @@ from hornbook.conditions import (
     read_numbers,
 )
 from hornbook.logic import Bools
-from hornbook.surrogates.thresholds import choose_cuts
+from hornbook.surrogates.thresholds import choose_cuts, find_telling_cuts
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -155,14 +155,21 @@ class Grid:
     columns: tuple[GridColumn, ...]
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, max_cuts: int | None = None, code_book: CodeBook = EMPTY_BOOK) -> Grid:
-        """The grid of a table's columns, with up to so many thresholds each.
+    def of(
+        cls,
+        frame: pd.DataFrame,
+        max_cuts: int | None = None,
+        code_book: CodeBook = EMPTY_BOOK,
+        labelled: tuple[pd.DataFrame, Ints] | None = None,
+    ) -> Grid:
+        """The grid of a table's columns, with about so many thresholds each.
 
-        The code book says which numbers are categories, and which categories have an order.
+        The code book says which numbers are categories, and which categories have an order. `labelled`
+        samples add the thresholds that tell most about their labels.
         """
         if max_cuts is None:
             max_cuts = min(max(MIN_CUTS, ALL_CUTS // max(1, len(frame.columns))), MAX_CUTS)
-        columns = (_grid_column(frame, name, max_cuts, code_book) for name in frame.columns)
+        columns = (_grid_column(frame, name, max_cuts, code_book, labelled) for name in frame.columns)
         return cls(tuple(column for column in columns if column.size > 1 or frame[column.name].isna().any()))
 
     @cached_property
@@ -357,7 +364,13 @@ def _rank_values(codes: Codes, weights: Floats, count: int) -> tuple[tuple[int, 
     return tuple(tuple(np.argsort(share, kind="stable").tolist()) for share in decisive)
 
 
-def _grid_column(frame: pd.DataFrame, name: str, max_cuts: int, code_book: CodeBook) -> GridColumn:
+def _grid_column(
+    frame: pd.DataFrame,
+    name: str,
+    max_cuts: int,
+    code_book: CodeBook,
+    labelled: tuple[pd.DataFrame, Ints] | None,
+) -> GridColumn:
     column = frame[name]
     if order := code_book.words(name).order:
         return CategoryColumn(name, order, (tuple(range(len(order))),), ordered=True)
@@ -369,4 +382,7 @@ def _grid_column(frame: pd.DataFrame, name: str, max_cuts: int, code_book: CodeB
     distinct, counts = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) <= 2 and not code_book.words(name).scale:
         return CategoryColumn(name, tuple(distinct.tolist()))
-    return NumericColumn(name, choose_cuts(distinct, counts, max_cuts))
+    telling = None
+    if labelled is not None and len(distinct) > max_cuts + 1:
+        telling = find_telling_cuts(read_numbers(labelled[0], name), labelled[1])
+    return NumericColumn(name, choose_cuts(distinct, counts, max_cuts, telling))

@@ -192,10 +192,7 @@ def search_explanations(
     otherwise: no
 
     """
-    if form not in get_args(Form) or max_literals < 1:
-        raise HornbookError(f"form is {', '.join(get_args(Form))}, and max_literals at least 1")
-    if not 0 <= balance <= 1:
-        raise HornbookError(f"balance is a number from 0 to 1; got {balance:g}")
+    refuse_settings(form, max_literals, balance)
     if n_samples is None:
         n_samples = min(max(MIN_SAMPLES, len(sampler.frame) // 2), MAX_SAMPLES, sampler.max_samples)
     samples = draw_learning_samples(sampler, n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
@@ -210,15 +207,15 @@ def search_explanations(
     names = choose_columns(sampler.frame[read], samples[read], labels, code_book)
     observed, samples, fresh = sampler.frame[names], samples[names], fresh[names]
     by_class = weigh_classes(labels, len(classes), balance)
-    weights = (np.eye(len(classes)) * by_class)[labels]  # (samples, classes)
-    grid = Grid.of(observed, code_book=code_book)
+    weights, own = (np.eye(len(classes)) * by_class)[labels], by_class[truth]  # (samples, classes)
+    grid = Grid.of(observed, code_book=code_book, labelled=(samples, labels))
     rows = grid.encode(samples).rank_categories(weights)
     judged = rows.grid.encode(fresh)
     builds: dict[Candidate, Build] = {}
 
     def add(decided: Ints, build: Build) -> None:
         explanation = build(keep_condition).with_code_book(code_book)
-        candidate = Candidate(explanation, decided == truth, weights=by_class[truth] if balance else None)
+        candidate = Candidate(explanation, decided == truth, weights=own if balance else None)
         builds.setdefault(candidate, build)
         if watch is not None:
             watch(candidate)
@@ -226,12 +223,9 @@ def search_explanations(
     for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
         add(decided, build)
     optima = find_optima(builds, rows, weights, samples, FULL_WORK if certify else QUICK_WORK)
-    for root in (each.tree for each in optima if form in ("auto", "tree")):
-        if isinstance(root, Split):
-            add(
-                decide_rows(root, judged.where_true, len(judged)),
-                partial(name_tree, root, rows.grid, classes),
-            )
+    trees = [each.tree for each in optima if isinstance(each.tree, Split) and form in ("auto", "tree")]
+    for root in trees:
+        add(decide_rows(root, judged.where_true, len(judged)), partial(name_tree, root, rows.grid, classes))
     if not balance:
         builds = {candidate.certify(optima, samples, labels): build for candidate, build in builds.items()}
     ordered = sorted(builds, key=lambda one: (one.literals, -one.hits, FORMS.index(one.form)))
@@ -241,6 +235,14 @@ def search_explanations(
     ordered[ordered.index(chosen)] = rounded
     answers = len(samples) + len(fresh) + exchanges.answers
     return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
+
+
+def refuse_settings(form: Form, max_literals: int, balance: float) -> None:
+    """Raise unless the form, the size and the weights of classes are possible."""
+    if form not in get_args(Form) or max_literals < 1:
+        raise HornbookError(f"form is {', '.join(get_args(Form))}, and max_literals at least 1")
+    if not 0 <= balance <= 1:
+        raise HornbookError(f"balance is a number from 0 to 1; got {balance:g}")
 
 
 def find_optima(

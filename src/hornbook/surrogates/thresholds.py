@@ -1,7 +1,8 @@
 """The thresholds of conditions: which ones a column is cut at, and shorter ones that decide the same.
 
-A column of numbers is cut between neighbouring values, evenly over its rows. Each threshold of the
-chosen explanation is then written with as few digits as decide all rows and samples as before.
+A column of numbers is cut between neighbouring values, evenly over its rows, and where answers change.
+Each threshold of the chosen explanation is then written with as few digits as decide all rows and samples
+as before.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition, Threshold, read_numbers, shorten_cut, write_value
@@ -27,24 +29,56 @@ Build: TypeAlias = Callable[[Change], Explanation]
 """Makes an explanation, each of whose conditions is changed by a function."""
 
 
+TELLING_CUTS = 12
+"""Thresholds of a column that are chosen by what they tell about a model's answers."""
+
+
 def choose_cuts(
-    distinct: NDArray[np.float64], counts: NDArray[np.integer[Any]], max_cuts: int
+    distinct: NDArray[np.float64],
+    counts: NDArray[np.integer[Any]],
+    max_cuts: int,
+    telling: NDArray[np.float64] | None = None,
 ) -> tuple[float, ...]:
-    """Thresholds between neighbouring values, at most so many, spread evenly over the rows.
+    """Thresholds between neighbouring values, about so many spread evenly over the rows, and telling ones.
 
     Examples
     --------
     >>> choose_cuts(np.array([1.0, 2.0, 4.0]), np.array([5, 1, 5]), 32)
     (1.0, 3.0)
+    >>> choose_cuts(np.arange(100.0), np.ones(100, int), 1, np.array([97.2]))
+    (49.0, 97.0)
 
     """
     gaps = np.arange(len(distinct) - 1)
     if len(gaps) > max_cuts:
         below = np.cumsum(counts)[:-1] / counts.sum()
-        gaps = np.unique(
-            np.searchsorted(below, np.arange(1, max_cuts + 1) / (max_cuts + 1)).clip(max=len(gaps) - 1)
-        )
+        gaps = np.searchsorted(below, np.arange(1, max_cuts + 1) / (max_cuts + 1))
+        if telling is not None:
+            gaps = np.concatenate([gaps, np.searchsorted(distinct, telling, side="right") - 1])
+        gaps = np.unique(gaps.clip(0, len(distinct) - 2))
     return tuple(shorten_cut(float(distinct[gap]), float(distinct[gap + 1])) for gap in gaps)
+
+
+def find_telling_cuts(values: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The values of a column above which answers change most, where all classes weigh alike.
+
+    A rare class is often decided by values that few rows have, between which an even spread has no threshold.
+
+    Examples
+    --------
+    >>> values = np.arange(1000.0)
+    >>> find_telling_cuts(values, np.asarray(values > 996, np.intp))
+    array([996.])
+
+    """
+    known = ~np.isnan(values)
+    if not known.any():
+        return np.zeros(0)
+    distinct, places = np.unique(values[known], return_inverse=True)
+    tree = DecisionTreeClassifier(max_leaf_nodes=TELLING_CUTS + 1, class_weight="balanced", random_state=0)
+    tree.fit(places[:, None], labels[known])
+    cuts: NDArray[np.float64] = distinct[tree.tree_.threshold[tree.tree_.feature == 0].astype(np.intp)]
+    return cuts
 
 
 def keep_condition(condition: Condition) -> Condition:
