@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import read_pairs
-from hornbook.cli.options import JsonOption, RunArgument, SetOption
+from hornbook.cli.options import JsonOption, LiteralsOption, RunArgument, SetOption
 from hornbook.cli.output import emit_json, emit_lines
 from hornbook.errors import HornbookError
 
@@ -13,6 +13,7 @@ from hornbook.errors import HornbookError
 def explain(
     run: RunArgument,
     given: SetOption = None,
+    literals: LiteralsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Explain what a run's explanation decides for known values.
@@ -30,7 +31,7 @@ def explain(
     from hornbook.runs import Run
     from hornbook.schema import write_object
 
-    extraction = Run.load(run).extraction
+    extraction = Run.load(run, literals).extraction
     explanation, columns = extraction.explanation, {each.name: each for each in extraction.columns}
     try:
         values = read_pairs(given or [])

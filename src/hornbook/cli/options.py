@@ -74,6 +74,9 @@ SeedOption = Annotated[int, how_sure(min=0, help="Random seed.")]
 
 FolderOption = Annotated[Path | None, into("--output", "-o", help="The run folder to write.")]
 ForceOption = Annotated[bool, into("--force", help="Overwrite an earlier run in the folder.")]
+LiteralsOption = Annotated[
+    int | None, how_long("--literals", min=0, help="Take the run's best explanation of at most this length.")
+]
 JsonOption = Annotated[bool, into("--json", help="Print one JSON object.")]
 
 ModelOption = Annotated[str | None, files("--model", help="The model's file, or its URL.")]

@@ -17,6 +17,7 @@ from hornbook.cli.options import (
     DataArgument,
     JsonOption,
     LevelsOption,
+    LiteralsOption,
     RunArgument,
     UnknownLevelsOption,
 )
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 def predict(
     run: RunArgument,
     data: DataArgument,
+    literals: LiteralsOption = None,
     as_json: JsonOption = False,
     csv: CsvOption = None,
     unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
@@ -52,7 +54,7 @@ def predict(
     from hornbook.extraction import UnknownLevels, read_given_rows
     from hornbook.runs import Run
 
-    extraction = Run.load(run).extraction
+    extraction = Run.load(run, literals).extraction
     levels = UnknownLevels(unknown_levels is UnknownLevelsOption.MISSING)
 
     def read(part: pd.DataFrame) -> pd.DataFrame:

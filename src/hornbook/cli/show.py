@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from hornbook.cli.app import USE, HelpfulCommand, app
-from hornbook.cli.options import JsonOption, RunArgument, into
+from hornbook.cli.options import JsonOption, LiteralsOption, RunArgument, into
 from hornbook.cli.output import emit, emit_lines
 from hornbook.storage import write_file
 
@@ -41,6 +41,7 @@ def show(
         bool, into("--background", help="With --format rules: also those that hold by construction.")
     ] = False,
     output: Annotated[Path | None, into("--output", "-o", help="The file to write.")] = None,
+    literals: LiteralsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Print the explanation of a run, or export it.
@@ -63,7 +64,7 @@ def show(
     from hornbook.runs.folder import REPORT_FILE
     from hornbook.runs.seal import seal_again
 
-    kept = Run.load(run)
+    kept = Run.load(run, literals)
     written = _FORMATS[Format.JSON if as_json else form](kept, background)
     if output is not None:
         write_file(output, written)

@@ -32,7 +32,7 @@ class DiffLine:
     unseen
         Of the held-out rows that it applies to, the share that switches as it says.
     differs, elsewhere
-        The share with any disagreement where it applies, and where it does not: of held-out rows, or of samples
+        The share with any disagreement where it applies, and elsewhere: of held-out rows, or of samples
         where it applies to few of them.
     support
         The share of samples that it applies to; None where no samples can be drawn.

@@ -368,6 +368,8 @@ class Extraction:
             )
         best = max(within, key=lambda point: point.literals)
         assert best.explanation is not None
+        if best.explanation == self.explanation:
+            return self
         guarantee = self.guarantee
         if isinstance(guarantee, Estimated):
             guarantee = replace(guarantee, disagreement=best.fidelity.share.complement())

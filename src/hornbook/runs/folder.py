@@ -118,8 +118,11 @@ class Run:
     metrics: dict[str, Any]
 
     @classmethod
-    def load(cls, folder: Path) -> Run:
-        """Load the run in a folder; refuse a folder that is missing, damaged or unfinished."""
+    def load(cls, folder: Path, literals: int | None = None) -> Run:
+        """Load the run in a folder; refuse a folder that is missing, damaged or unfinished.
+
+        With `literals` it has the best explanation of at most so many, in place of the chosen one.
+        """
         if not folder.is_dir():
             raise HornbookError(
                 f"there is no run folder {folder}; make one with hornbook extract … -o {folder}"
@@ -133,7 +136,8 @@ class Run:
         _check_config(folder / CONFIG_FILE, config)
         content, metrics = _read(folder, EXTRACTION_FILE), _read(folder, METRICS_FILE)
         extraction = Extraction.from_object(content, str(folder / EXTRACTION_FILE))
-        return cls(folder, config, extraction, metrics)
+        chosen = extraction if literals is None else extraction.choose(literals)
+        return cls(folder, config, chosen, metrics)
 
     def refuse_cut_report(self) -> None:
         """Raise if the report in the folder is lost or cut short."""
