@@ -216,7 +216,15 @@ def test_extraction_refuses_json_that_is_none(extractions):
                 continue
             if isinstance(wrong, str) and isinstance(content[key], str):
                 continue
-            if wrong == [] and key in ("columns", "differences", "frontier", "groups", "notes", "risks"):
+            if wrong == [] and key in (
+                "columns",
+                "differences",
+                "frontier",
+                "groups",
+                "importance",
+                "notes",
+                "risks",
+            ):
                 continue
             if wrong == 7 and key == "answers":
                 continue
@@ -273,3 +281,14 @@ def test_differences_of_an_extraction_are_rows_that_the_model_decides_otherwise(
         asked = rows[np.logical_and.reduce([rows[name] == value for name, value in difference.row.items()])]
         assert difference.model in model.predict(asked)
         assert difference.explanation != difference.model
+
+
+def test_columns_that_matter_are_those_whose_exchange_changes_answers(models):
+    model, rows = models["forest with ties"]
+    extraction = explain_model(model, rows, "ill", **SMALL)
+    names = [one.name for one in extraction.importance]
+    assert names[0] == "bili" and set(names) <= {"age", "bili"}
+    by_model = [one.model.estimate for one in extraction.importance]
+    assert by_model == sorted(by_model, reverse=True) and by_model[0] > 0.2
+    for one in extraction.importance:
+        assert (one.explanation.hits > 0) == (one.name in extraction.explanation.columns)

@@ -26,6 +26,7 @@ from hornbook.extraction.given_values import (
 from hornbook.extraction.learning import describe_learning, learn_theory
 from hornbook.extraction.result import (
     BeyondHorn,
+    ColumnImportance,
     ColumnSummary,
     Difference,
     Extraction,
@@ -38,6 +39,7 @@ __all__ = [
     "AnswerTable",
     "BeyondHorn",
     "ClassAgreement",
+    "ColumnImportance",
     "ColumnSummary",
     "CommonestClass",
     "Difference",

@@ -16,6 +16,7 @@ from hornbook.explanations import Explanation
 from hornbook.extraction.fidelity import Fidelity, measure_fidelity, measure_groups
 from hornbook.extraction.result import (
     EVERY_SIZE,
+    ColumnImportance,
     ColumnSummary,
     Difference,
     Extraction,
@@ -29,7 +30,7 @@ from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.surrogates import Candidate, ExchangeTest, Form, SearchResult, search_explanations
-from hornbook.tables import count_shared_rows, find_identifiers
+from hornbook.tables import count_shared_rows, find_identifiers, replace_columns
 
 EVALUATION_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
@@ -45,6 +46,9 @@ HELD_OUT_NOTE = (
 
 MIN_RISK_SAMPLES, MAX_RISK_ROWS = 50, 8
 """Samples that a total of points has to have, and about how many totals or ranges of them are told apart."""
+
+EXCHANGE_ANSWERS, MAX_EXCHANGED_COLUMNS, MAX_IMPORTANT_COLUMNS = 4096, 64, 12
+"""Answers that it takes to say which columns matter, columns that are tried, and columns that are kept."""
 
 MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
@@ -119,6 +123,8 @@ def explain(
     explanation, rows = result.chosen.explanation, populations.table.frame
     shown = tuple(dict.fromkeys((*explanation.columns, *list_columns(frontier))))
     headline, fresh_labels = populations.headline, populations.fresh.labels
+    rng = generator(seed, Purpose.COLUMN_EXCHANGES)
+    importance = measure_importance(explanation, teacher, populations.fresh, rng)
     return Extraction(
         target=subject.target,
         classes=teacher.classes,
@@ -129,6 +135,7 @@ def explain(
         lines=chosen.lines,
         risks=chosen.risks,
         columns=tuple(ColumnSummary.of(rows[name], words) for name in rows.columns),
+        importance=tuple(importance),
         groups=tuple(measure_groups(explanation, fresh, fresh_labels)),
         differences=tuple(
             list_differences(explanation, headline.frame, headline.labels, shown, len(populations.apart) > 0)
@@ -319,6 +326,32 @@ def read_name(label: Any) -> Value:
     """What an index calls a row, as a number or a text."""
     plain = plain_value(label)
     return plain if isinstance(plain, int | str) else str(plain)
+
+
+def measure_importance(
+    explanation: Explanation, teacher: ClassifierTeacher, fresh: LabelledFrame, rng: np.random.Generator
+) -> list[ColumnImportance]:
+    """The columns that matter most to the model, by samples that get another sample's value in a column.
+
+    A model that has very many columns is asked about those of the explanation alone.
+    """
+    columns = teacher.columns if len(teacher.columns) <= MAX_EXCHANGED_COLUMNS else explanation.columns
+    size = min(EXCHANGE_ANSWERS // max(len(columns), 1), len(fresh))
+    own = fresh.frame.iloc[:size]
+    others = fresh.frame.iloc[rng.integers(len(fresh), size=size)].set_axis(own.index)
+    parts = [replace_columns(own, {name: others[name]}) for name in columns]
+    if not parts:
+        return []
+    exchanged = pd.concat(parts, ignore_index=True)
+    shape = len(columns), size
+    by_model = teacher.labels(exchanged).reshape(shape) != fresh.labels[:size]
+    by_explanation = explanation.decide(exchanged).reshape(shape) != explanation.decide(own)
+    found = [
+        ColumnImportance(name, Share.where(model), Share.where(own))
+        for name, model, own in zip(columns, by_model, by_explanation, strict=True)
+        if model.any() or own.any()
+    ]
+    return sorted(found, key=lambda one: -one.model.hits)[:MAX_IMPORTANT_COLUMNS]
 
 
 def measure_lines(

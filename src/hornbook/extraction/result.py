@@ -113,6 +113,24 @@ class RiskRow:
 
 
 @dataclass(frozen=True)
+class ColumnImportance:
+    """How often an answer changes if a sample gets the value of another one in a column.
+
+    Attributes
+    ----------
+    name
+        The column.
+    model, explanation
+        The share of samples whose answer changes, the model's and the explanation's.
+
+    """
+
+    name: str
+    model: Share
+    explanation: Share
+
+
+@dataclass(frozen=True)
 class Difference:
     """A row that explanation and model decide differently.
 
@@ -244,6 +262,8 @@ class Extraction:
         The statistics of each line of the explanation.
     risks
         The risk table of a card: how often the model decides so at each total of points.
+    importance
+        The columns that matter most to the model, the first most: how often an answer changes by them.
     columns
         What values the columns of the table have.
     groups
@@ -279,6 +299,7 @@ class Extraction:
     distribution: str
     missing_values: str
     risks: tuple[RiskRow, ...] = ()
+    importance: tuple[ColumnImportance, ...] = ()
     groups: tuple[GroupFidelity, ...] = ()
     notes: tuple[str, ...] = ()
     beyond_horn: BeyondHorn | None = None
@@ -381,6 +402,7 @@ class Extraction:
             lines=best.lines,
             risks=best.risks,
             groups=(),
+            importance=(),
             differences=(),
         )
 
