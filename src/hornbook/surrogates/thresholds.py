@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition, Threshold, read_numbers, shorten_cut, write_value
@@ -71,6 +70,8 @@ def find_telling_cuts(values: NDArray[np.float64], labels: NDArray[np.intp]) -> 
     array([996.])
 
     """
+    from sklearn.tree import DecisionTreeClassifier
+
     known = ~np.isnan(values)
     if not known.any():
         return np.zeros(0)
