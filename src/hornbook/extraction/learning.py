@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import ModelError
 from hornbook.extraction.explaining import list_differences
-from hornbook.extraction.fidelity import Fidelity, measure_fidelity
+from hornbook.extraction.fidelity import measure_fidelity
 from hornbook.extraction.result import ColumnSummary, Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory, Rule
 from hornbook.models import note_changed_answers
