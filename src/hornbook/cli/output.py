@@ -57,9 +57,9 @@ def fit_line(line: str, width: int) -> list[str]:
     >>> print(*fit_line("if age > 40 and sex = f: good   # 61 rows; right on 7 of 7 unseen", 40), sep="\n")
     if age > 40 and sex = f: good
       # 61 rows; right on 7 of 7 unseen
-    >>> print(*fit_line("# fidelity to the model on 30 unseen rows", 24), sep="\n")
+    >>> print(*fit_line("# fidelity to the model on 30 held-out rows", 24), sep="\n")
     # fidelity to the model
-    #   on 30 unseen rows
+    #   on 30 held-out rows
 
     """
     if len(line) <= width:
