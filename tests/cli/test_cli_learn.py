@@ -153,7 +153,7 @@ def test_interrupted_run_is_saved_and_ends_with_130(hornbook, arguments, tmp_pat
 
 @pytest.fixture
 def short_training(monkeypatch):
-    monkeypatch.setattr("hornbook.queries.training.CLASSIFIER_TRAINING", Training("adam", epochs=20))
+    monkeypatch.setattr("hornbook.queries.network_training.CLASSIFIER_TRAINING", Training("adam", epochs=20))
 
 
 @pytest.mark.parametrize("source", [["--train"], ["--model", "tree.pkl", "--trust-pickle"]])

@@ -17,7 +17,7 @@ from hornbook.models import as_predictor
 from hornbook.queries import MLP, Examples, Net, Training, train
 from hornbook.queries import network as backend
 from hornbook.queries.network import encode, glorot
-from hornbook.queries.training import OPTIMISERS
+from hornbook.queries.network_training import OPTIMISERS
 
 VOCABULARY = Vocabulary.with_duals(["rain", "umbrella", "wet"])
 NET = Net((8, 4), 0.1)

@@ -52,8 +52,7 @@ if TYPE_CHECKING:
     )
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
     from hornbook.queries.network import MLP, Net, Training
-    from hornbook.queries.teacher import QuerySubject, VariableTeacher, judge_of_table
-    from hornbook.queries.training import (
+    from hornbook.queries.network_training import (
         Examples,
         TrainedClassifier,
         accuracy_by_kind,
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
         train,
         train_classifier,
     )
+    from hornbook.queries.teacher import QuerySubject, VariableTeacher, judge_of_table
 
 __all__ = [
     "DEFAULT_MISSING",
@@ -158,7 +158,7 @@ __getattr__ = load_lazily(
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "network": ["MLP", "Net", "Training"],
         "teacher": ["QuerySubject", "VariableTeacher", "judge_of_table"],
-        "training": [
+        "network_training": [
             "Examples",
             "TrainedClassifier",
             "accuracy_by_kind",
