@@ -168,6 +168,7 @@ def compare_rows(tables: list[str], count: int) -> None:
 
 def compare_tables(tables: list[str]) -> None:
     """Print, for each search of actions, the share of unseen refused rows that three actions turn."""
+    every: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     print("| table | model | refused | by | turned together | best single | distance | columns | CPU-s |")
     print("|---|---|---:|---|---:|---:|---:|---:|---:|")
     for name in tables:
@@ -194,12 +195,18 @@ def compare_tables(tables: list[str]) -> None:
                 far = np.array([measure(refused, rows, train) for rows in changed])
                 least = np.where(turned, far, np.inf).min(axis=0)
                 columns = [int((refused != rows).any().sum()) for rows in changed]
+                together, single = 100 * turned.any(axis=0).mean(), 100 * turned.mean(axis=1).max()
+                distance = least[np.isfinite(least)].mean()
+                every[by].append((together, single, distance, np.mean(columns), seconds))
                 print(
-                    f"| {name} | {kind} | {len(refused)} | {by} | {100 * turned.any(axis=0).mean():.1f} % "
-                    f"| {100 * turned.mean(axis=1).max():.1f} % | {least[np.isfinite(least)].mean():.2f} "
-                    f"| {', '.join(map(str, columns))} | {seconds:.1f} |",
+                    f"| {name} | {kind} | {len(refused)} | {by} | {together:.1f} % | {single:.1f} % "
+                    f"| {distance:.2f} | {', '.join(map(str, columns))} | {seconds:.1f} |",
                     flush=True,
                 )
+    for by, figures in every.items():
+        together, single, distance, columns, seconds = np.mean(figures, axis=0)
+        shares = f"{together:.1f} % | {single:.1f} %"
+        print(f"| mean | | | {by} | {shares} | {distance:.2f} | {columns:.1f} | {seconds:.1f} |")
 
 
 def find_our_actions(model: Any, train: pd.DataFrame, _: Any, wished: Any) -> list[Callable]:
