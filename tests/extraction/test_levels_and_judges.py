@@ -169,7 +169,7 @@ def test_limits_decide_whether_every_case_is_asked_about() -> None:
             assert part.guarantee.kind != "exact" and part.answers < 125
             assert any(each in part.notes[0] for each in ("answers take about", "budget of 0.4 seconds"))
         elif budget.membership_queries:
-            assert 48 < part.answers == model.rows - before <= 60
+            assert 0 < part.answers == model.rows - before <= 60
             assert part.guarantee.kind == "estimated" and "budget of 60 answers" in part.notes[0]
         else:  # every case is one look, and no equivalence query
             assert part.guarantee.kind == "exact"

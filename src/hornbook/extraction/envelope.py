@@ -49,6 +49,9 @@ MAX_NOTED_CLAUSES = 3
 MEASURING_SHARE = 0.2
 """Share of the answers and the time that is kept for finding rules in all answers, or measuring them."""
 
+SAMPLED_CASES = 32
+"""Cases that a model is asked about at a time in search of a counterexample."""
+
 MEASURED_CASES = 1000
 """The most fresh cases that such rules are measured on."""
 
@@ -266,7 +269,13 @@ def _learn_from_samples(
 
     proposals = ProposedCases(known, lambda hypothesis: propose(say_rules(hypothesis)) if propose else None)
     sampling = Sampling(
-        known, world, settings.size, epsilon=settings.epsilon, delta=settings.delta, seed=settings.seed
+        known,
+        world,
+        settings.size,
+        epsilon=settings.epsilon,
+        delta=settings.delta,
+        seed=settings.seed,
+        chunk=SAMPLED_CASES,
     )
     search = Chain([proposals, sampling])
 

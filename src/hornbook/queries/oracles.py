@@ -53,6 +53,8 @@ class Sampling:
         Seed of the samples. With the number of the query and of the chunk it determines every chunk.
     remember
         Called with the labelled chunk that contains the counterexample; it feeds the learner's pool.
+    chunk
+        How many samples are drawn and judged at a time; few, where an answer costs much.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Sampling:
         delta: float = 0.05,
         seed: int,
         remember: Callable[[Batch, Bools], None] | None = None,
+        chunk: int | None = None,
     ) -> None:
         self.member = member
         self.distribution = distribution
@@ -87,6 +90,7 @@ class Sampling:
         self.delta = delta
         self.seed = seed
         self.remember = remember
+        self.chunk = chunk or SAMPLING_CHUNK
         self.queries = 0
         self._size(size)  # refuses what cannot be drawn before anything is asked
 
@@ -121,8 +125,8 @@ class Sampling:
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
 
     def _chunk_ids(self, size: int) -> Iterator[ChunkId]:
-        for start in range(0, size, SAMPLING_CHUNK):
-            yield self.queries, start // SAMPLING_CHUNK, min(SAMPLING_CHUNK, size - start)
+        for start in range(0, size, self.chunk):
+            yield self.queries, start // self.chunk, min(self.chunk, size - start)
 
 
 class NegativeSampling:
