@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -318,9 +317,12 @@ def _draw_labelled(cases: AskedCases, seed: int) -> tuple[Batch, Bools]:
     """Fresh cases and whether the model accepts each, as many as the limits allow."""
     drawn = cases.world.draw(MEASURED_CASES, generator(seed, Purpose.EVALUATION))
     accepted: list[bool] = []
-    with suppress(BudgetExhausted):
-        for block in drawn.blocks(MEASURED_CASES // 40):
-            accepted += cases(block).tolist()
+    size = SAMPLED_CASES
+    while size and len(accepted) < MEASURED_CASES:
+        try:
+            accepted += cases(drawn[len(accepted) : len(accepted) + size]).tolist()
+        except BudgetExhausted:
+            size //= 2
     return drawn[: len(accepted)], np.array(accepted, np.bool_)
 
 
