@@ -100,6 +100,7 @@ def test_a_judge_without_a_target_is_read_as_in_the_paper_and_held_against_the_r
     """The judge is a Horn theory, which is found, so that h_nn is 0 and t_h is t_nn."""
     rows = [[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]]
     frame = pd.DataFrame(rows * 5, columns=["fever", "cough", "ill"])
+    frame.insert(0, "age", [40.5, 50.5, 60.5, 70.5] * 5)  # its bins exclude each other in rows only
     frame.to_csv(tmp_path / "patients.csv", index=False)
     vocabulary = Binariser(dual=True).fit(frame).vocabulary_
     weights = np.zeros((2, len(vocabulary)))

@@ -280,7 +280,7 @@ class TheoryMeasurement:
         """Samples of the features; a column known to be in one bin is known to be in no other."""
         teacher = self.subject.teacher
         items = teacher.feature_distribution.draw(size, rng)
-        return GroupPropagation(items.vocabulary, teacher.reader.groups)(items)
+        return GroupPropagation(items.vocabulary, teacher.groups)(items)
 
     def _measure_lines(self, rules: HornRules, items: Batch, labels: Bools) -> Iterator[LineStatistics]:
         """The statistics of each rule, and of the default on the samples that it decides."""

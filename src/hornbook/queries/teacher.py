@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -281,10 +281,15 @@ class VariableTeacher:
         """The table as interpretations."""
         return self.reader.batch(self.frame)
 
+    @property
+    def groups(self) -> Groups:
+        """Sets of variables of which a question has at most one; none where T is known, as in the paper."""
+        return () if self.theory is not None else self.reader.groups
+
     @cached_property
     def queries(self) -> QueryTeacher:
         """The model as a teacher that answers membership queries, about variables and label."""
-        groups = self.reader.groups
+        groups = self.groups
         if self.label is None:
             return judge_teacher(
                 self.predictor, self.rows, groups=groups, seed=self.seed, distribution=self.distribution
@@ -408,7 +413,6 @@ class QuerySubject(Binding[VariableTeacher]):
         drawn: Distribution | None = Random(X) if isinstance(X, Vocabulary) else None
         theory = None
         if target_label is not None:
-            reader = replace(reader, groups=())
             theory = target_theory(reader.batch(frame), reader.find_variable(target_label), "drop")
             drawn = target_questions(theory)
         teacher = VariableTeacher(
