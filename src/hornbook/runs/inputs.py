@@ -162,7 +162,8 @@ def load_target_table(
     as a column: then it only names what the model predicts. `csv` describes the format of a text,
     `groups` names the column of groups.
     """
-    exists = is_source(source)
+    is_folder = source in DATASETS and Path(source).is_dir()  # such as that of a run; it is written as iris/
+    exists = is_source(source) and not is_folder
     if not exists and source in DATASETS:
         table = _number_table(load_dataset(source))
         target = target or str(table.label)
