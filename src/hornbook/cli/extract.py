@@ -43,8 +43,11 @@ from hornbook.errors import HornbookError
 from hornbook.storage import write_file
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from hornbook.extraction import Extraction
-    from hornbook.runs import TargetTable
+    from hornbook.models import Subject
+    from hornbook.runs import NewRun, ProofLimits, TargetTable
     from hornbook.surrogates import Candidate
 
 MODEL_FILE = "model.skops"
@@ -100,15 +103,12 @@ def extract(
 
     """
     from hornbook.code_book import read_code_book
-    from hornbook.models import limit_model_seconds, load_model
+    from hornbook.models import limit_model_seconds
     from hornbook.runs import (
         NewRun,
         ProofLimits,
         describe_code_book,
         describe_file,
-        describe_model,
-        explain_as_set,
-        prove_lines,
         read_test_rows,
         refuse_unprovable,
         refuse_unprovable_form,
@@ -128,12 +128,7 @@ def extract(
         policy = unknown_levels.value
         test_rows = read_test_rows(test, table.features, words, csv, policy, print_remark)
         table = table.with_test_rows({**describe_file(test), "unknown_levels": policy})
-    content = None
-    if model is None:
-        about, black_box, content = _train(table, seed)
-    else:
-        black_box = load_model(model, trust_pickle, output)
-        about = describe_model(model, black_box)
+    about, black_box, content = _train(table, seed) if model is None else _load(model, trust_pickle, output)
     settings = {
         "form": form.value,
         "max_literals": max_literals,
@@ -150,15 +145,7 @@ def extract(
         refuse_unprovable(subject)
     limits = ProofLimits(total=seconds) if proof else None
     run = NewRun.start(table, subject, about, settings, output, force, proof=limits and asdict(limits))
-    try:
-        with progress("asking the model") as show:
-            extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
-    except KeyboardInterrupt:
-        raise Interrupted("run the same command again") from None
-    extraction = run.add_provenance(extraction)
-    if limits is not None:
-        with progress("proving lines", len(extraction.lines)) as show:
-            extraction = prove_lines(extraction, subject, limits.seconds, limits.total, show)
+    extraction = _explain(run, subject, limits)
     run.begin()
     if content is not None and output is not None:
         write_file(output / MODEL_FILE, content)
@@ -169,6 +156,23 @@ def extract(
     proved, open_lines = _proof_lines(extraction)
     summary = summarise_run(run, extraction, [*extraction.notes, *describe_requests(black_box)])
     emit_lines([*proved, str(extraction.explanation), *open_lines, *summary])
+
+
+def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extraction:
+    """Explain the model as the run is set, and prove the lines within limits, if there are any."""
+    from hornbook.runs import explain_as_set, prove_lines
+
+    try:
+        with progress("asking the model") as show:
+            settings = run.config["settings"]
+            extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
+    except KeyboardInterrupt:
+        raise Interrupted("run the same command again") from None
+    extraction = run.add_provenance(extraction)
+    if limits is not None:
+        with progress("proving lines", len(extraction.lines)) as show:
+            extraction = prove_lines(extraction, subject, limits.seconds, limits.total, show)
+    return extraction
 
 
 def describe_candidate(candidate: Candidate) -> str:
@@ -188,7 +192,16 @@ def _proof_lines(extraction: Extraction) -> tuple[list[str], list[str]]:
     return proved, others
 
 
-def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any, bytes]:
+def _load(source: str, trust_pickle: bool, folder: Path | None) -> tuple[dict[str, Any], Any, bytes | None]:
+    """Load a model; what is known about it, itself, and no file that belongs into the run folder."""
+    from hornbook.models import load_model
+    from hornbook.runs import describe_model
+
+    black_box = load_model(source, trust_pickle, folder)
+    return describe_model(source, black_box), black_box, None
+
+
+def _train(table: TargetTable, seed: int) -> tuple[dict[str, Any], Any, bytes | None]:
     """Train a classifier on the columns; what is known about it, itself, and its file."""
     from pandas.api.types import is_numeric_dtype
 
