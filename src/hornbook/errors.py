@@ -22,6 +22,10 @@ class HornbookError(ValueError):
         )
 
 
+class BudgetExhausted(HornbookError):
+    """A limit was reached; the message says which."""
+
+
 class ModelError(HornbookError):
     """A model gave no answer, or none that makes sense: the message says what happened."""
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Concatenate, ParamSpec, TypedDict, TypeVar, Unpack
 
 import numpy as np
 import pandas as pd
@@ -29,6 +29,7 @@ from hornbook.extraction import (
 )
 from hornbook.extraction.learning import Watch
 from hornbook.models import Predictor, Subject
+from hornbook.models.answers import limit_answers
 from hornbook.proof import PROOF_SECONDS, Domain
 from hornbook.queries import Binariser, Budget, Learner, QuerySubject, Settings
 from hornbook.reasons import (
@@ -56,6 +57,9 @@ from hornbook.runs.folder import TRACE_FILE
 from hornbook.storage import lock_folder
 from hornbook.surrogates import Candidate, Form
 from hornbook.tables import as_frame
+
+Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
 
 
 class LearnOptions(TypedDict, total=False):
@@ -97,6 +101,19 @@ class LearnOptions(TypedDict, total=False):
     margin: float
 
 
+def _as_question(
+    verb: Callable[Concatenate[Explainer, Parameters], Answer],
+) -> Callable[Concatenate[Explainer, Parameters], Answer]:
+    """A verb that asks the model for no more answers than the explainer allows, and once about equal rows."""
+
+    @wraps(verb)
+    def ask(self: Explainer, /, *args: Parameters.args, **options: Parameters.kwargs) -> Answer:
+        with limit_answers(self.max_answers):
+            return verb(self, *args, **options)
+
+    return ask
+
+
 class Explainer:
     """A fitted classifier bound to rows: explains it, gives reasons, checks claims, compares, learns rules.
 
@@ -122,6 +139,8 @@ class Explainer:
     groups
         The group of each row, such as its patient: rows of a group are all held out, or none. Without groups
         equal rows are kept together.
+    max_answers
+        How many answers of the model each question may take, for a model that is slow; None is no limit.
     seed
         Makes everything repeatable.
 
@@ -162,6 +181,7 @@ class Explainer:
         positive: Any = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
+        max_answers: int | None = None,
         seed: int = 0,
     ) -> None:
         _refuse_exchanged(model, X)
@@ -174,17 +194,19 @@ class Explainer:
         self.model = model
         self.rows = X
         self.code_book = code_book
-        self.subject = Subject.bind(
-            model,
-            X,
-            target=target,
-            positive=positive,
-            code_book=code_book,
-            groups=groups,
-            hold_out=False,
-            seed=seed,
-        )
-        self.accuracy = None if y is None else self.subject.measure_accuracy(y)
+        self.max_answers = max_answers
+        with limit_answers(max_answers):
+            self.subject = Subject.bind(
+                model,
+                X,
+                target=target,
+                positive=positive,
+                code_book=code_book,
+                groups=groups,
+                hold_out=False,
+                seed=seed,
+            )
+            self.accuracy = None if y is None else self.subject.measure_accuracy(y)
 
     def __repr__(self) -> str:
         subject = self.subject
@@ -194,6 +216,7 @@ class Explainer:
         size = f"{rows:,} rows of {columns} columns"
         return f"Explainer of {subject.predictor.name} on {size}: {classes}{accuracy}"
 
+    @_as_question
     def extract(
         self,
         *,
@@ -248,6 +271,7 @@ class Explainer:
         )
         return prove_lines(extraction, subject, proof_seconds) if proof else extraction
 
+    @_as_question
     def why(
         self,
         row: Any,
@@ -309,6 +333,7 @@ class Explainer:
         )
         return replace(why, radius=reasoner.measure_radius(row, proof, seconds)) if radius else why
 
+    @_as_question
     def why_table(
         self,
         *,
@@ -338,6 +363,7 @@ class Explainer:
         """Why the model decides so many rows so: some that an explanation decides otherwise, and others."""
         return self._reasoner.explain_cases(extraction.explanation, count)
 
+    @_as_question
     def changes(
         self,
         row: Any,
@@ -369,6 +395,7 @@ class Explainer:
         finder = ChangeFinder(self.subject)
         return finder.find(row, limits, wished, count=count, max_rows=max_rows, proof_seconds=proof_seconds)
 
+    @_as_question
     def changes_table(
         self,
         *,
@@ -406,6 +433,7 @@ class Explainer:
             max_rows=max_rows,
         )
 
+    @_as_question
     def check(
         self,
         claims: str | Path | Sequence[Claim],
@@ -439,6 +467,7 @@ class Explainer:
             proof_seconds=proof_seconds,
         )
 
+    @_as_question
     def diff(
         self,
         other: Any,
@@ -475,6 +504,7 @@ class Explainer:
             proof_seconds=proof_seconds,
         )
 
+    @_as_question
     def learn(
         self,
         *,

@@ -167,10 +167,10 @@ def test_run_whose_budget_is_spent_goes_on_with_a_larger_one(hornbook, patients,
     file, run = tmp_path / "scorer.toml", tmp_path / "run"
     command = ["extract", patients, "--target", "ill", "--model", file, "-o", run, *SMALL]
     with serve_mlflow(ill) as server:
-        file.write_text(f'url = "{server.url}/invocations"\nmax_rows = 200\n')
+        file.write_text(f'url = "{server.url}/invocations"\nmax_rows = 60\n')
         done = hornbook(*command)
-        assert done.returncode == 3 and "max_rows = 200 rows" in done.stderr and 0 < server.rows <= 200
-        file.write_text(f'url = "{server.url}/invocations"\nmax_rows = 20000\n')
+        assert done.returncode == 3 and "max_rows = 60 rows" in done.stderr and 0 < server.rows <= 60
+        file.write_text(f'url = "{server.url}/invocations"\nmax_rows = 6000\n')
         done = hornbook(*command)
         assert (done.returncode, done.stderr) == (0, "")
         assert hornbook("compare", run, "--samples", 100).returncode == 0

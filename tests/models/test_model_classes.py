@@ -406,3 +406,40 @@ def test_queries_ask_a_function_of_frames_about_frames():
     assert (bound.decide_rows(MIXED) == (answer(MIXED) == "well")).all()
     agreeing = bound.label_oracle.model_labels(bound.rows) == (answer(bound.frame) == "well")
     assert agreeing.mean() > 0.9  # the others share a bin with rows of the other class
+
+
+@pytest.mark.parametrize("saved", [False, True])
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_boosters_are_given_words_as_the_categories_they_were_trained_with(library, saved, tmp_path):
+    words = MIXED[["age", "sex"]].assign(stage=MIXED["stage"].astype(str))
+    categories = words.astype({"sex": "category", "stage": "category"})
+    labels = ((words["sex"] == "f") & (words["age"] > 40)).astype(int)
+    if library == "lightgbm":
+        model = pytest.importorskip("lightgbm").LGBMClassifier(
+            n_estimators=5, verbose=-1, n_jobs=1, min_child_samples=5
+        )
+        path, booster = tmp_path / "model.txt", "booster_"
+    else:
+        model = pytest.importorskip("xgboost").XGBClassifier(
+            n_estimators=5, enable_categorical=True, n_jobs=1
+        )
+        path, booster = tmp_path / "model.json", None
+    model.fit(categories, labels)
+    (getattr(model, booster) if booster else model).save_model(path)
+    teacher = bind_classifier(path if saved else model, words, seed=0)
+    assert teacher.labels(words).tolist() == model.predict(categories).tolist()
+
+
+@pytest.mark.parametrize("zipmap", [True, False])
+def test_an_onnx_model_with_an_input_a_column_reads_a_mixed_table_and_keeps_its_labels(zipmap):
+    onnx, runtime = pytest.importorskip("skl2onnx"), pytest.importorskip("onnxruntime")
+    table = MIXED.astype({"stage": str}).rename(columns={"petal length": "length"})
+    columns = make_column_transformer((OneHotEncoder(), ["sex", "stage"]), ("passthrough", ["weight", "age"]))
+    labels = THIRDS[thirds(table["age"].to_numpy())]
+    model = make_pipeline(columns, DecisionTreeClassifier(max_depth=4, random_state=0)).fit(table, labels)
+    content = onnx.to_onnx(model, table[:1], options={"zipmap": zipmap}).SerializeToString()
+    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    shuffled = table[["stage", "sex", "length", "age", "weight"]]  # inputs have names
+    teacher = bind_classifier(session, shuffled, seed=0)
+    assert set(teacher.classes) == set(THIRDS)
+    assert_labels(teacher, shuffled, model.predict(table))

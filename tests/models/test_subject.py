@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
+from hornbook.errors import HornbookError
 from hornbook.extraction import explain
 from hornbook.models import Subject, as_predictor
 from hornbook.tables import split_rows
@@ -97,3 +98,33 @@ def test_support_and_leads_are_those_of_the_models_probabilities(kind, classes):
     np.testing.assert_allclose(
         subject.teacher.measure_leads(ROWS), (two_best[:, 1] - two_best[:, 0]) / 2, atol=1e-6
     )
+
+
+def test_a_regressor_has_bands_as_classes_in_order():
+    rows = pd.DataFrame({"size": np.arange(0.0, 30, 0.25)})
+    model = LinearRegression().fit(rows, rows["size"])
+    for regressor in (model, lambda frame: frame["size"].to_numpy()):
+        subject = Subject.bind(as_predictor(regressor, bands=[10, 20]), rows)
+        assert subject.classes == ("≤ 10", "10–20", "> 20")
+        expected = np.digitize(rows["size"], [10, 20], right=True)
+        assert subject.teacher.labels(rows).tolist() == expected.tolist()
+        assert subject.measure_accuracy(rows["size"]).hits == len(rows)
+    for bands in ([], [3, 1], [np.nan]):
+        with pytest.raises(HornbookError, match="bands are numbers in ascending order"):
+            as_predictor(model, bands=bands)
+    with pytest.raises(HornbookError, match=r"bands=\[10, 20\]"):
+        Subject.bind(model, rows)
+
+
+def test_a_subject_about_one_class_calls_all_others_not_that():
+    rows = pd.DataFrame({"size": np.arange(30.0)})
+    labels = np.array(["small", "middle", "large"])[np.arange(30) // 10]
+    model = DecisionTreeClassifier().fit(rows, labels)
+    subject = Subject.bind(model, rows, positive="large")
+    assert subject.classes == ("not large", "large")
+    assert subject.teacher.labels(rows).tolist() == (labels == "large").astype(int).tolist()
+    assert subject.measure_accuracy(labels).hits == 30
+    two = DecisionTreeClassifier().fit(rows, labels == "large")
+    assert Subject.bind(two, rows, target="large", positive=0).classes == ("large", "not large")
+    with pytest.raises(HornbookError, match="no class 'huge'; its classes are large, middle, small"):
+        Subject.bind(model, rows, positive="huge")

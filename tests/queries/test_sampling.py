@@ -9,13 +9,12 @@ import pytest
 from difficult_teachers import Constant
 
 from hornbook.deadline import Deadline
-from hornbook.errors import HornbookError, ModelError
+from hornbook.errors import BudgetExhausted, HornbookError, ModelError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
 from hornbook.queries import Counted, Counterexample, Estimated, Pac, Random, Unknown
 from hornbook.queries import oracles as module
 from hornbook.queries.membership import Budgeted, Checked
 from hornbook.queries.oracles import SAMPLING_CHUNK, Chain, PoolOracle, RuleOracle, Sampling
-from hornbook.queries.protocol import BudgetExhausted
 from hornbook.statistics import Share, log2_horn_functions, sample_size
 
 THEORY = random_theory(12, 5, (2, 3), np.random.default_rng(4))

@@ -10,7 +10,7 @@ as it can be made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from hornbook.extraction import ColumnSummary, read_value
 from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, Subject, ask_anew
+from hornbook.models.answers import afford
 from hornbook.proof import PROOF_SECONDS, ColumnProver, Domain, Verdict, make, prove_in_time
 from hornbook.queries import Estimated, Exact, Guarantee, Unknown
 from hornbook.randomness import Purpose, generator
@@ -42,6 +43,9 @@ CHUNK_ROWS = 1 << 14
 
 SEARCH_ROWS, SEARCH_STEPS = 128, 30
 """Rows that the local search goes on from, and how often it changes them."""
+
+CLAIM_SHARE = 0.3
+"""The share of a budget of answers that the samples of all claims take, of which some are pairs."""
 
 LADDER_VALUES = 32
 """Values of a column that the local search for a broken monotonicity tries at each row."""
@@ -129,10 +133,11 @@ def check(
     if proof:
         made = make(subject.predictor, Domain.of(subject.teacher.frame), seconds=proof_seconds)
         prover = ClaimProver(made, subject.classes, Deadline.after(total_seconds))
-    return [
-        checker.check(claim, generator(subject.seed, Purpose.PROPERTY_CHECK, number), prover)
-        for number, claim in enumerate(listed)
-    ]
+    checked = []
+    for number, claim in enumerate(listed):
+        rng = generator(subject.seed, Purpose.PROPERTY_CHECK, number)
+        checked.append(checker.within_budget(len(listed) - number).check(claim, rng, prover))
+    return checked
 
 
 def read_claims(
@@ -164,6 +169,11 @@ class ClaimChecker:
     classes: tuple[str, ...]
     samples: int
     local_search: bool
+
+    def within_budget(self, claims: int) -> ClaimChecker:
+        """The checker with as many samples of a claim as may be asked about, with so many claims to go."""
+        samples = afford(self.samples, CLAIM_SHARE / claims)
+        return replace(self, samples=samples, local_search=self.local_search and samples == self.samples)
 
     def refuse_unknown(self, claim: Claim, words: CodeBook) -> None:
         """Raise for a column, a level or a class that there is not, or for an order of values without one."""

@@ -20,6 +20,7 @@ from hornbook.cli.options import (
     DropOption,
     EncodingOption,
     JsonOption,
+    MaxAnswersOption,
     ModelSecondsOption,
     ProofOption,
     SecondsOption,
@@ -31,7 +32,7 @@ from hornbook.cli.options import (
     how_long,
     what,
 )
-from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
+from hornbook.cli.output import count_answers, emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def check(
     drop: DropOption = None,
     samples: Annotated[int, how_long(min=1, help="Sampled rows for each claim.")] = 10_000,
     seconds: SecondsOption = None,
+    max_answers: MaxAnswersOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     tolerance: ToleranceOption = None,
     strict: StrictOption = False,
@@ -97,6 +99,7 @@ def check(
     if target is None and bands is not None:
         raise HornbookError("a judge says yes or no, and has no bands; leave out --bands, or name a --target")
     context.with_resource(limit_model_seconds(model_seconds))
+    context.with_resource(count_answers(max_answers))
     loaded = load_model(model, trust_pickle)
     if bands is not None:
         loaded = as_predictor(loaded, bands=read_bands(bands))

@@ -21,6 +21,7 @@ from hornbook.cli.options import (
     ForceOption,
     FormOption,
     JsonOption,
+    MaxAnswersOption,
     ModelSecondsOption,
     SeedOption,
     StrictOption,
@@ -33,7 +34,7 @@ from hornbook.cli.options import (
     into,
     what,
 )
-from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
+from hornbook.cli.output import count_answers, emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
@@ -57,6 +58,7 @@ def diff(
     max_literals: Annotated[int, how_long(min=1, help="Most conditions to read.")] = 12,
     samples: Annotated[int, how_long(min=1, help="Samples to learn from.")] = 16_000,
     seconds: Annotated[float, how_long(min=0.1, help="Seconds for all proofs.")] = 60.0,
+    max_answers: MaxAnswersOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     tolerance: ToleranceOption = None,
     strict: StrictOption = False,
@@ -94,6 +96,7 @@ def diff(
     from hornbook.statistics import exceeds
 
     context.with_resource(limit_model_seconds(model_seconds))
+    context.with_resource(count_answers(max_answers))
     for source in (old, new, other, model) if proof else ():
         refuse_endpoint_proof(source)
     _refuse_unclear(run, old, new, other, model, data)

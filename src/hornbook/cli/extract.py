@@ -25,6 +25,7 @@ from hornbook.cli.options import (
     GroupsOption,
     JsonOption,
     LevelsOption,
+    MaxAnswersOption,
     ModelOption,
     ModelSecondsOption,
     PositiveOption,
@@ -38,7 +39,15 @@ from hornbook.cli.options import (
     how_long,
     what,
 )
-from hornbook.cli.output import Interrupted, emit_json, emit_lines, print_remark, progress, summarise_run
+from hornbook.cli.output import (
+    Interrupted,
+    count_answers,
+    emit_json,
+    emit_lines,
+    print_remark,
+    progress,
+    summarise_run,
+)
 from hornbook.errors import HornbookError
 from hornbook.storage import write_file
 
@@ -75,6 +84,7 @@ def extract(
         bool, how_long("--certify", help="Seek the best tree of 3 questions to the end.")
     ] = False,
     seconds: SecondsOption = None,
+    max_answers: MaxAnswersOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     test: TestOption = None,
     groups: GroupsOption = None,
@@ -119,6 +129,7 @@ def extract(
         refuse_unprovable_form(form.value)
         refuse_endpoint_proof(model)
     context.with_resource(limit_model_seconds(model_seconds))
+    context.with_resource(count_answers(max_answers))
     table = open_table(
         context, data, target, positive, above, csv, model, train, output, groups, columns, drop
     )

@@ -36,7 +36,15 @@ from hornbook.cli.options import (
     how_sure,
     what,
 )
-from hornbook.cli.output import RESUME, Interrupted, emit_json, emit_lines, progress, summarise_run
+from hornbook.cli.output import (
+    RESUME,
+    Interrupted,
+    count_answers,
+    emit_json,
+    emit_lines,
+    progress,
+    summarise_run,
+)
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError, ModelError
 
@@ -145,6 +153,7 @@ def learn(
 
     check_tolerances(epsilon, delta)
     context.with_resource(limit_model_seconds(model_seconds))
+    context.with_resource(count_answers(None))
     table = open_table(
         context, source, target, positive, above, csv, model, train, output, groups, columns, drop
     )

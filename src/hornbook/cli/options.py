@@ -62,6 +62,9 @@ SetOption = Annotated[
 ModelSecondsOption = Annotated[
     float, how_long("--model-seconds", min=0.001, help="Seconds for each answer of the model.")
 ]
+MaxAnswersOption = Annotated[
+    int | None, how_long("--max-answers", min=100, help="Most answers of the model, if it is slow.")
+]
 SecondsOption = Annotated[float | None, how_long("--seconds", min=0.1, help="Seconds for all proofs.")]
 
 ProofOption = Annotated[bool, how_sure("--proof", help="Prove each line for every input (networks, trees).")]

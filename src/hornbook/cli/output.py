@@ -6,7 +6,8 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import ContextVar
 from shutil import get_terminal_size
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TextIO
@@ -104,12 +105,33 @@ def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], N
     if not console.is_terminal:
         yield lambda text: None
         return
+    answers = TextColumn("{task.fields[answers]}")
     text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
     counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn(compact=True))
-    columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn(), *counted)
+    columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn(), *counted, answers)
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda text: bar.update(task, advance=1, description=text)
+        task = bar.add_task(title, total=total, answers="")
+        token = _show_answers.set(lambda text: bar.update(task, answers=text))
+        try:
+            yield lambda text: bar.update(task, advance=1, description=text)
+        finally:
+            _show_answers.reset(token)
+
+
+_show_answers: ContextVar[Callable[[str], None] | None] = ContextVar("show_answers", default=None)
+
+
+def count_answers(max_answers: int | None) -> AbstractContextManager[Any]:
+    """Ask models for no more answers than these, once about equal rows, and show how many were asked."""
+    from hornbook.models.answers import limit_answers
+
+    def watch(asked: int, pace: float) -> None:
+        show = _show_answers.get()
+        if show is not None:
+            left = "" if max_answers is None else f", {(max_answers - asked) * pace:,.0f} s left at most"
+            show(f"{asked:,} answers of {1000 * pace:.2g} ms{left}")
+
+    return limit_answers(max_answers, watch=watch)
 
 
 def summarise_run(run: NewRun, extraction: Extraction, details: Iterable[str] = ()) -> list[str]:

@@ -12,6 +12,7 @@ from hornbook.cli.inputs import read_pairs
 from hornbook.cli.options import (
     MODEL_SECONDS,
     JsonOption,
+    MaxAnswersOption,
     ModelSecondsOption,
     MovedDataOption,
     MovedModelOption,
@@ -23,7 +24,7 @@ from hornbook.cli.options import (
     how_sure,
     what,
 )
-from hornbook.cli.output import emit_json, emit_lines, progress
+from hornbook.cli.output import count_answers, emit_json, emit_lines, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ def why(
     seconds: Annotated[
         float | None, how_long(min=0.1, help="Seconds for a reason: 10, or 60 with --all.")
     ] = None,
+    max_answers: MaxAnswersOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     share: Annotated[float, how_sure(help="Share of rows on which a reason keeps the answer.")] = 0.95,
     proof: Annotated[bool | None, how_sure(help="Prove a reason, where that is possible.")] = None,
@@ -89,6 +91,7 @@ def why(
     from hornbook.runs import Run
 
     context.with_resource(limit_model_seconds(model_seconds))
+    context.with_resource(count_answers(max_answers))
     about_row = row is not None or bool(given)
     if changes_table and (whole_table or about_row or reasons or prefer):
         raise HornbookError("--changes-table is about all rows; leave out --all, and what is about a row")

@@ -41,6 +41,7 @@ from hornbook.diff.switches import ClassSwitches, search_switches
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
 from hornbook.models import AnswerCheck, Subject, load_model, match_classes
+from hornbook.models.answers import afford
 from hornbook.proof import Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import Form
@@ -49,6 +50,9 @@ from hornbook.tables import note_units, number_units, shuffle_units
 
 DIFF_SAMPLES = 16_000
 """Samples that rules are fitted to; half as many choose, and half as many measure."""
+
+SAMPLES_SHARE = 0.08
+"""The share of a budget of answers that samples to learn from take; others are drawn, of two models."""
 
 LEAST_LABELLED_ROWS = 60
 """Rows with a label that a model is compared with the truth on, at the least."""
@@ -117,7 +121,8 @@ class DiffSearch:
 
     def compare_models(self, new: Any, n_samples: int, proof_seconds: float) -> ModelDiff:
         """Compare two models on rows and samples, and prove where they agree, if there is time for it."""
-        subject = self.subject.hold_out()
+        subject = self.subject.hold_out().within_budget()
+        n_samples = afford(n_samples, SAMPLES_SHARE)
         frame, held_out, seed = subject.frame, subject.kept_back, subject.seed
         used = np.delete(np.arange(len(frame)), held_out)
         units = number_units(frame, subject.groups)

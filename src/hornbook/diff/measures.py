@@ -38,6 +38,7 @@ from hornbook.diff.samples import Compared, ModelPair, PairSamples, add_answers
 from hornbook.diff.switches import ClassSwitches
 from hornbook.explanations import Explanation, RuleSet
 from hornbook.extraction import list_groups
+from hornbook.models.answers import afford
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, run_searches
 from hornbook.reasons.change_space import ChangeLimits, ChangeSpace
@@ -61,6 +62,9 @@ MAX_SHOWN_ROWS = 20
 
 MAX_ROWS_ASKED_FOR_CHANGE = 1000
 """Rows that both sides are asked about in the search for what would end the disagreement of one row."""
+
+CHANGES_SHARE, LEAST_ROWS_ASKED_FOR_CHANGE = 0.2, 20
+"""The share of a budget of answers that these searches take together, and the fewest rows for one of them."""
 
 
 MAX_TESTED_GROUPS = 40
@@ -256,7 +260,11 @@ class AgreementFinder:
             ChangeSpace.of(table, rows.iloc[[place]], self.code_book, ChangeLimits())
             for place in range(len(rows))
         ]
-        searches = [ChangeSearch(space, MAX_ROWS_ASKED_FOR_CHANGE).run(table, 1) for space in spaces]
+        most = afford(MAX_ROWS_ASKED_FOR_CHANGE * len(spaces), CHANGES_SHARE) // len(spaces)
+        if most < LEAST_ROWS_ASKED_FOR_CHANGE:
+            yield from [((), "")] * len(spaces)
+            return
+        searches = [ChangeSearch(space, most).run(table, 1) for space in spaces]
 
         def answer(changed: pd.DataFrame, numbers: Ints, scored: bool) -> ChangeAnswer:
             if scored:

@@ -97,6 +97,7 @@ def explain(
     on 30 held-out rows 100.00 % (95 % interval 88.43 % to 100.00 %), κ 1.000; always "not virginica": 83.33 %
 
     """
+    subject = subject.within_budget()
     teacher, words, seed = subject.teacher, subject.words, subject.seed
     settings = {"target": subject.target, "form": form, "max_literals": max_literals, "seed": seed}
     settings |= {"n_samples": n_samples, "balance": balance, "certify": certify}

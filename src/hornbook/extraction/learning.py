@@ -13,12 +13,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline, Stopwatch
-from hornbook.errors import ModelError
+from hornbook.errors import BudgetExhausted, ModelError
 from hornbook.extraction.explaining import list_differences
 from hornbook.extraction.fidelity import measure_fidelity
 from hornbook.extraction.result import ColumnSummary, Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory, Rule
 from hornbook.models import note_changed_answers
+from hornbook.models.answers import afford, limit_answers
 from hornbook.queries import (
     MODEL_FAILED,
     UNDETERMINED,
@@ -44,7 +45,10 @@ FRESH_SAMPLES = 1 << 13
 """Fresh samples that fidelity is measured on."""
 
 MEASURING_SHARE = 0.2
-"""Share of a time limit that is kept for measuring what was learned."""
+"""Share of a limit of time or answers that is kept for measuring what was learned."""
+
+POOL_SHARE, FRESH_SHARE, NO_LIMIT = 0.05, 0.05, 1 << 62
+"""Share of a limit of answers that stored and fresh samples take, and as good as no limit."""
 
 READABLE_LITERALS = 20
 """The most literals of rules about a classifier, unless the user says another number."""
@@ -104,23 +108,25 @@ def learn_theory(
     limit = settings.budget.seconds
     reserve = clock.elapsed + MEASURING_SHARE * (limit or 0.0)
     teacher = subject.teacher.queries
-    result = extract(
-        teacher,
-        teacher.distribution,
-        replace(
-            settings,
-            budget=replace(settings.budget, reserve=reserve),
-            pool=POOL_SAMPLES,
-            evaluation=FRESH_SAMPLES,
-            seed=subject.seed,
-        ),
-        margin=teacher.margin,
-        background=teacher.background,
-        heads=teacher.heads,
-        groups=teacher.groups,
-        trace=trace,
-        watch=watch and (lambda _, trace: watch(trace.entries[-1])),
-    )
+    most = afford(NO_LIMIT, 1 - MEASURING_SHARE)
+    with limit_answers(None if most == NO_LIMIT else most):
+        result = extract(
+            teacher,
+            teacher.distribution,
+            replace(
+                settings,
+                budget=replace(settings.budget, reserve=reserve),
+                pool=afford(POOL_SAMPLES, POOL_SHARE),
+                evaluation=afford(FRESH_SAMPLES, POOL_SHARE),
+                seed=subject.seed,
+            ),
+            margin=teacher.margin,
+            background=teacher.background,
+            heads=teacher.heads,
+            groups=teacher.groups,
+            trace=trace,
+            watch=watch and (lambda _, trace: watch(trace.entries[-1])),
+        )
     proving = Stopwatch()
     mended = {} if mend is None or result.stop_reason.startswith(MODEL_FAILED) else mend(result.rules)
     answers = Answers.of(result, None if limit is None else limit + proving.elapsed, clock)
@@ -180,7 +186,7 @@ class TheoryMeasurement:
         """The whole result: rules with their default, and how faithful they are."""
         subject, teacher, result, answers = self.subject, self.subject.teacher, self.result, self.answers
         chosen_by, fresh = (
-            self._draw(FRESH_SAMPLES, generator(subject.seed, purpose))
+            self._draw(afford(FRESH_SAMPLES, FRESH_SHARE), generator(subject.seed, purpose))
             for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
         )
         rng = generator(subject.seed, Purpose.EVALUATION_ORDER)
@@ -404,7 +410,7 @@ class Answers:
                 break
             try:
                 parts.append(decide(by_place[start : start + step]))
-            except ModelError as error:
+            except (ModelError, BudgetExhausted) as error:
                 self.failure = str(error)
         labels = np.concatenate(parts)
         if len(labels) < len(items):

@@ -253,7 +253,7 @@ class AnswerCheck:
     def ask_again(self) -> Share:
         """The share of the questions to which the model gives another answer now."""
         with ask_anew():
-            again = self.ask(_take_first(self.questions))
+            again = self.ask(_take_first(self.questions)[: len(self.answers)])
         return Share.where(again != self.answers[: len(again)])
 
     def describe_changes(self, name: str = "the model") -> Iterator[str]:
@@ -278,5 +278,7 @@ def note_changed_answers(changed: Share, name: str = "the model") -> Iterator[st
 
 
 def _take_first(questions: Any) -> Any:
-    """The questions that are asked again."""
-    return getattr(questions, "iloc", questions)[:ANSWERS_ASKED_AGAIN]
+    """The questions that are asked again: fewer where few may be asked."""
+    from hornbook.models.answers import afford
+
+    return getattr(questions, "iloc", questions)[: afford(ANSWERS_ASKED_AGAIN, 0.5)]

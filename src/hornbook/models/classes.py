@@ -21,12 +21,16 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models.adapters import as_predictor
+from hornbook.models.answers import OutOfAnswersError, choose_rows, hash_rows, spend
 from hornbook.models.calls import SCORE_ROUNDING, RemoteModel
 from hornbook.models.inputs import ROWS_ASKED, read_numbers
 from hornbook.models.loading import load_model
 from hornbook.models.outputs import decide_for, flatten_column, number_labels, one_hot
 from hornbook.models.predictor import Predictor
 from hornbook.tables import GivenForm, restore_times
+
+CLASSES_SHARE = 0.25
+"""The share of a budget that is spent on finding out what a model answers."""
 
 MAX_LABELS = 50
 """The most different whole numbers that are taken for labels."""
@@ -197,15 +201,17 @@ def _list_complete(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _answer_table(predictor: Predictor, frame: pd.DataFrame) -> NDArray[Any]:
-    """A model's answers about complete rows of a table, and about the others if it has any."""
+    """A model's answers about different rows of a table: complete ones, and the others if it has any."""
+    frame = choose_rows(frame.iloc[np.sort(np.unique(hash_rows(frame), return_index=True)[1])], CLASSES_SHARE)
     complete = _list_complete(frame)
-    answers = predictor.raw_answers(predictor.read(complete))
+    answers = spend(len(complete), lambda: predictor.raw_answers(predictor.read(complete)))
     if len(complete) == len(frame):
         return answers
     try:
         asked = replace(predictor, locates_failures=False)
-        others = asked.raw_answers(asked.read(frame[frame.isna().any(axis=1)]))
-    except ModelTimeout:
+        holed = frame[frame.isna().any(axis=1)]
+        others = spend(len(holed), lambda: asked.raw_answers(asked.read(holed)))
+    except (ModelTimeout, OutOfAnswersError):
         raise
     except HornbookError:  # it takes no missing values
         return answers

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError, ModelTimeout
 from hornbook.logic import Batch, bits
+from hornbook.models.answers import OutOfAnswersError, spend
 
 if TYPE_CHECKING:
     from hornbook.models.predictor import Predictor
@@ -274,9 +275,9 @@ def _answers(predictor: Predictor, rows: Any) -> bool:
         try:
             asked = replace(predictor, locates_failures=False)
             rows = asked.read(rows)
-            asked.score_classes(rows)
-            asked.classify_rows(rows)
-        except ModelTimeout:
+            spend(len(rows), lambda: asked.score_classes(rows))
+            spend(len(rows), lambda: asked.classify_rows(rows))
+        except (ModelTimeout, OutOfAnswersError):
             raise
         except (Exception, SystemExit):  # whatever a model raises that wants no NaN
             return False

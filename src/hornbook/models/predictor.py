@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
+from hornbook.models.answers import OutOfAnswersError, spend
 from hornbook.models.calls import (
     SCORE_ROUNDING,
     call_in_time,
@@ -99,6 +100,8 @@ class Predictor:
         Whether a score never depends on other rows of the batch, as with trees.
     form
         How rows of a table are given to a model that does not say which columns it reads; None as numbers.
+    convert
+        How the columns of a table get the types that the model was trained with; None as they are.
     takes_any_form
         Whether nothing says what the model reads, so that it may be given rows as the user gave them.
     bands
@@ -109,6 +112,8 @@ class Predictor:
         Whether the model limits the time of its answers itself, as an endpoint does of each request.
     locates_failures
         Whether a model that fails is asked again, to say on which row.
+    asks_another
+        Whether its functions ask another predictor, whose answers are counted.
     first_row
         The number of the first row of those in question, for messages.
 
@@ -141,11 +146,13 @@ class Predictor:
     gaps: Callable[[Any], Any] | None = None
     row_wise: bool = False
     form: Callable[[Any], Any] | None = None
+    convert: Callable[[Any], Any] | None = None
     takes_any_form: bool = False
     bands: tuple[float, ...] = ()
     times: Mapping[str, Any] = field(default_factory=dict)
     limits_time: bool = False
     locates_failures: bool = True
+    asks_another: bool = False
     first_row: int = 0
 
     def __call__(self, batch: Batch) -> Floats:
@@ -267,10 +274,12 @@ class Predictor:
 
             rows = restore_times(rows, self.times)
         if self.names is not None and tuple(rows.columns) == self.names:
-            return rows.copy()  # many times faster than to select all of them
+            own = rows.copy()  # many times faster than to select all of them
+            return own if self.convert is None else self.convert(own)
         columns = self.list_columns(list(rows.columns))
         if columns is not None:
-            return rows[columns].set_axis(list(self.names or list_trained_columns(self.source)), axis=1)
+            own = rows[columns].set_axis(list(self.names or list_trained_columns(self.source)), axis=1)
+            return own if self.convert is None else self.convert(own)
         if self.inputs is not None and self.inputs != rows.shape[1]:
             raise HornbookError(
                 f"{self.name} takes {self.inputs} columns, and the table has {rows.shape[1]} besides the "
@@ -363,8 +372,11 @@ class Predictor:
 
         where = name_rows(self.first_row, len(rows))
         try:
-            raw = answer(rows) if self.limits_time else call_in_time(answer, rows, self.name)
-        except ModelError:
+            raw = spend(
+                0 if self.asks_another else len(rows),
+                lambda: answer(rows) if self.limits_time else call_in_time(answer, rows, self.name),
+            )
+        except (ModelError, OutOfAnswersError):
             raise
         except (Exception, SystemExit) as error:
             if self.locates_failures:

@@ -19,12 +19,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import refuse_beyond_memory
+from hornbook.models.answers import afford
 
 BYTES_A_VALUE = 48
 """What a value of a sample takes in memory, about: itself, what the model is given, and its conditions."""
 
 MAX_SAMPLE_VALUES = 1 << 26
 """Most values of samples that are drawn at once, unless a number of samples is given."""
+
+SAMPLES_SHARE = 0.3
+"""The share of a budget of answers that samples take which are drawn at once."""
 
 SAMPLED_ROWS = 100_000
 """Rows of a larger table that samples are made of."""
@@ -77,8 +81,11 @@ class RowSampler:
 
     @property
     def max_samples(self) -> int:
-        """The most samples that are drawn at once where no number is given: of many columns fewer."""
-        return max(1, MAX_SAMPLE_VALUES // max(1, self.frame.shape[1]))
+        """The most samples that are drawn at once where no number is given: of many columns fewer.
+
+        The model may be asked about so many.
+        """
+        return afford(max(1, MAX_SAMPLE_VALUES // max(1, self.frame.shape[1])), SAMPLES_SHARE)
 
     def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """So many samples, as rows of the table's columns."""

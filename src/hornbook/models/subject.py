@@ -20,6 +20,7 @@ from hornbook.code_book import (
     spell_key,
 )
 from hornbook.errors import HornbookError
+from hornbook.models.answers import MAX_ROWS_SHARE, afford
 from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
@@ -34,6 +35,12 @@ from hornbook.tables import (
     read_frame,
     split_rows,
 )
+
+
+def _thin(numbers: NDArray[np.intp], share: float) -> NDArray[np.intp]:
+    """A share of some numbers, evenly spread; one of them at least, if there are any."""
+    count = min(len(numbers), max(1, int(share * len(numbers))))
+    return numbers[np.linspace(0, len(numbers) - 1, count).astype(np.intp)] if len(numbers) else numbers
 
 
 class RowTeacher(Protocol):
@@ -106,12 +113,17 @@ class Binding(Generic[TeacherT]):
 
     def measure_accuracy(self, labels: ArrayLike) -> Share:
         """The share of the labelled rows to which the model gives their label."""
-        return measure_accuracy(self._label_rows, self.teacher.classes, self.name_labels(labels), self.words)
+        places, numbers = self._label_rows
+        truth = self.name_labels(labels)
+        if len(truth) == len(self.frame):  # others are refused
+            truth = truth[places]
+        return measure_accuracy(numbers, self.teacher.classes, truth, self.words)
 
     def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
         """Say how often the model agrees with the labels, and warn where one class alone does better."""
-        named = pd.Series(self.name_labels(labels), labels.index, name=labels.name)
-        return note_accuracy(self._label_rows, self.teacher.classes, named, self.words, name)
+        places, numbers = self._label_rows
+        named = pd.Series(self.name_labels(labels)[places], name=labels.name)
+        return note_accuracy(numbers, self.teacher.classes, named, self.words, name)
 
     def name_labels(self, labels: ArrayLike) -> NDArray[Any]:
         """True labels as the model's classes: numbers as bands, if the model predicts bands."""
@@ -128,8 +140,12 @@ class Binding(Generic[TeacherT]):
         return bands
 
     @cached_property
-    def _label_rows(self) -> NDArray[np.intp]:
-        return self.teacher.labels(self.frame)
+    def _label_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The numbers of rows that the model may be asked about, and of its class for each."""
+        places = np.arange(len(self.frame))
+        if (count := afford(len(places), MAX_ROWS_SHARE)) < len(places):
+            places = _thin(places, count / len(places))
+        return places, self.teacher.labels(self.frame.iloc[places])
 
     @property
     def held_out(self) -> pd.DataFrame:
@@ -236,6 +252,28 @@ class Subject(Binding[ClassifierTeacher]):
         used = np.delete(np.arange(len(self.frame)), kept_back)
         teacher = self.teacher.bind_rows(self.frame.iloc[used], self.seed)
         return replace(self, teacher=teacher, kept_back=kept_back, test_rows=None)
+
+    def within_budget(self) -> Subject:
+        """The subject with as many rows as the model may be asked about, evenly spread over the table."""
+        rows = len(self.teacher.frame) + len(self.held_out)
+        if (count := afford(rows, MAX_ROWS_SHARE)) == rows:
+            return self
+        used = np.delete(np.arange(len(self.frame)), self.kept_back)
+        used, kept_back = (_thin(numbers, count / rows) for numbers in (used, self.kept_back))
+        numbers = np.sort(np.concatenate([used, kept_back]))
+        groups = None if self.groups is None else np.asarray(self.groups, object)[numbers]
+        fewer = replace(
+            self,
+            teacher=self.teacher.bind_rows(self.frame.iloc[used], self.seed),
+            frame=self.frame.iloc[numbers],
+            kept_back=np.searchsorted(numbers, kept_back),
+            groups=groups,
+        )
+        if self.test_rows is None:
+            return fewer
+        return replace(
+            fewer, test_rows=self.test_rows.iloc[_thin(np.arange(len(self.test_rows)), count / rows)]
+        )
 
     def note_size(self) -> Iterator[str]:
         """Say of a table that is too small to say anything about other rows that it is."""

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
+from hornbook.models.answers import ask_once
 from hornbook.models.classes import find_predictor, view_class
 from hornbook.models.inputs import columns_with_missing
 from hornbook.models.predictor import Predictor
@@ -117,7 +118,11 @@ class ClassifierTeacher:
 
     def _classify(self, rows: pd.DataFrame) -> NDArray[np.intp]:
         """The number of the class of each row that the model reads as it is."""
-        return self.predictor.classify_rows(self.predictor.read(rows))
+        predictor = self.predictor
+        labels = ask_once(
+            ("labels", id(predictor)), rows, lambda part: predictor.classify_rows(predictor.read(part))
+        )
+        return labels.astype(np.intp, copy=False)
 
     def measure_support(self, rows: pd.DataFrame, number: int) -> NDArray[np.float64]:
         """How clearly the model decides for a class, for each row: the score of the class.
@@ -125,12 +130,20 @@ class ClassifierTeacher:
         Of the first of two classes it is less the score of the second, which has more digits. Rows that
         have to be completed are, by the values of one donor.
         """
-        scores = self.predictor.score_classes(self._read_completed(rows)).astype(np.float64)
+        scores = ask_once(
+            ("scores", id(self.predictor)),
+            rows,
+            lambda part: self.predictor.score_classes(self._read_completed(part)).astype(np.float64),
+        )
         return -scores[:, 1] if number == 0 and len(self.classes) == 2 else scores[:, number]
 
     def measure_leads(self, rows: pd.DataFrame) -> NDArray[np.float64]:
         """How far each row is from another decision of the model; completed as for `measure_support`."""
-        return self.predictor.lead_rows(self._read_completed(rows)).astype(np.float64)
+        return ask_once(
+            ("leads", id(self.predictor)),
+            rows,
+            lambda part: self.predictor.lead_rows(self._read_completed(part)).astype(np.float64),
+        )
 
     def _read_completed(self, rows: pd.DataFrame) -> Any:
         """Rows as the model reads them, completed by the values of one donor."""

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline
-from hornbook.errors import HornbookError, ModelError
+from hornbook.errors import BudgetExhausted, HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models import Floats, Predictor
 from hornbook.models.outputs import SMALLEST_MARGIN
 from hornbook.queries.literals import Groups, Literals, check_groups
-from hornbook.queries.protocol import BudgetExhausted, Membership
+from hornbook.queries.protocol import Membership
 
 
 class Judge:
@@ -252,6 +252,8 @@ class Checked(Generic[AnswersT]):
             return cast(AnswersT, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
         try:
             answers: Any = np.asarray(self.member(batch))
+        except BudgetExhausted:
+            raise
         except HornbookError as error:
             raise ModelError(str(error)) from error
         except (Exception, SystemExit) as error:

@@ -129,10 +129,6 @@ Guarantee: TypeAlias = Exact | Proved | Pac | Estimated | Unknown
 Question: TypeAlias = tuple[Iterable[int], Iterable[int]]
 
 
-class BudgetExhausted(HornbookError):
-    """A limit was reached; the message says which."""
-
-
 class IncoherentTeacher(HornbookError):
     """The answers fit no Horn theory, and the learner at hand needs one."""
 

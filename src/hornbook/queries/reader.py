@@ -324,6 +324,7 @@ def wrap_column_model(
         predictor,
         outputs=lambda facts: average(predictor.output_rows, facts),
         decisions=lambda facts: average(predictor.decide_rows, facts) > 0.5,
+        asks_another=True,
         classes=None,
         labels=None,
         gaps=None,

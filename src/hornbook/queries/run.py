@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.errors import HornbookError, ModelError
+from hornbook.errors import BudgetExhausted, HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, violation
 from hornbook.models import AnswerCheck
 from hornbook.queries.distributions import Complete, Distribution
@@ -31,7 +31,6 @@ from hornbook.queries.oracles import (
 from hornbook.queries.pool import Pool
 from hornbook.queries.prime import HypothesisUpdater, Margin, prime
 from hornbook.queries.protocol import (
-    BudgetExhausted,
     Change,
     Counterexample,
     Equivalence,

@@ -25,6 +25,7 @@ from hornbook.errors import HornbookError
 from hornbook.extraction import read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.models import ClassifierTeacher, Subject
+from hornbook.models.answers import afford, limit_answers
 from hornbook.proof import ColumnProver, Domain, make
 from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, Grade, run_searches
 from hornbook.reasons.change_space import (
@@ -37,6 +38,9 @@ from hornbook.reasons.change_space import (
 )
 from hornbook.schema import also_writes
 from hornbook.tables import replace_columns
+
+SEARCH_SHARE = 0.8
+"""The share of a budget of answers that a search for changes takes."""
 
 MAX_ASKED_ROWS = 50_000
 """Rows that the model is asked about in the search for changes of one row."""
@@ -220,8 +224,9 @@ class ChangeFinder:
             flipped: NDArray[np.bool_] = labels != own if goal is None else labels == goal
             return flipped
 
-        search = ChangeSearch(space, max_rows, Deadline.after(search_seconds))
-        (found,) = run_searches([search.run(self.teacher.sampler.frame, count)], answer)
+        with limit_answers(seconds=search_seconds):
+            search = ChangeSearch(space, afford(max_rows, SEARCH_SHARE), Deadline.after(search_seconds))
+            (found,) = run_searches([search.run(self.teacher.sampler.frame, count)], answer)
         changes = tuple(self._describe(space, search, places) for places in found)
         below = len(changes[0].columns) - 1 if changes else search.largest
         proved, witness = 0, None

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Condition, Missing
@@ -18,7 +17,9 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
 from hornbook.extraction import find_column, name_values, read_given_row
 from hornbook.extraction.result import plain_value
+from hornbook.logic import Bools
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
+from hornbook.models.answers import LEAST_AFFORDED, afford, describe_scarcity, limit_answers
 from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
@@ -31,8 +32,14 @@ from hornbook.schema import also_writes
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Grid
 
-MEASURED_SAMPLES = 2000
-"""Fresh samples on which a reason is measured."""
+MEASURED_SAMPLES, MEASURED_SHARE = 2000, 0.5
+"""Fresh samples on which a reason is measured, and the share of a budget of answers that they may take."""
+
+CHECK_SHARE = 0.1
+"""The share of the answers that may be asked for by which it is seen whether the model changes them."""
+
+SEARCHED_SHARE = 0.6
+"""The share of the time in which a reason is searched; then it is measured."""
 
 PROOF_SHARE = 0.2
 """The share of the time limit that the proof of a reason may take, and proofs about changes."""
@@ -217,11 +224,6 @@ class Reasoner:
         """The bins of the columns that the model reads."""
         return Grid.of(self.teacher.frame[list(self.columns)], REASON_CUTS, self.subject.words)
 
-    @cached_property
-    def table_labels(self) -> NDArray[np.intp]:
-        """The number of the model's class for each row of the table."""
-        return self.teacher.labels(self.teacher.sampler.frame)
-
     def read_row(self, row: Any) -> pd.DataFrame:
         """A row as a user gives it, in the columns and types of the table."""
         return read_given_row(row, self.teacher.frame, self.subject.words)
@@ -252,7 +254,9 @@ class Reasoner:
                 f"at least one reason is looked for, in some time; got reasons={reasons}, seconds={seconds}"
             )
         given = self.read_row(row)
-        check = AnswerCheck(self.teacher.labels, self.teacher.sampler.frame, self.table_labels)
+        self.teacher.labels(self.teacher.sampler.frame.head(LEAST_AFFORDED))  # to know how long answers take
+        with limit_answers(seconds=seconds, share=CHECK_SHARE):
+            check = AnswerCheck.start(self.teacher.labels, self.teacher.sampler.frame)
         outcome = int(self.teacher.labels(given)[0])
         columns = dict.fromkeys(self.columns)
         preferred = frozenset(find_column(name, columns, self.subject.words) for name in prefer)
@@ -273,6 +277,7 @@ class Reasoner:
         row_values = dict.fromkeys(map(str, given)) | known
         notes = (
             *self._note_not_given(row, given, found),
+            *_note_scarcity(found),
             *(check.describe_changes() if ask_again else ()),
         )
         return Why(self.subject.classes[outcome], tuple(found), row_values, would_change, notes=notes)
@@ -349,6 +354,16 @@ class Reasoner:
         banned: frozenset[str],
         number: int,
     ) -> SufficientReason:
+        with limit_answers(seconds=settings.seconds):
+            return self._find_reason_in_time(sampler, settings, banned, number)
+
+    def _find_reason_in_time(
+        self,
+        sampler: ReasonSampler,
+        settings: ReasonSettings,
+        banned: frozenset[str],
+        number: int,
+    ) -> SufficientReason:
         deadline = Deadline.after(settings.seconds)
         search = ReasonSearch(
             sampler,
@@ -358,7 +373,8 @@ class Reasoner:
             deadline,
             generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
-        body = search.find_body()
+        with limit_answers(seconds=SEARCHED_SHARE * settings.seconds, share=SEARCHED_SHARE):
+            body = search.find_body()
         if not settings.proof_seconds:
             return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         try:
@@ -377,6 +393,15 @@ class Reasoner:
         is_wider = is_alone and short.coverage.met > reason.coverage.met
         may_keep_share = short.share.high >= settings.share
         return replace(reason, short=short) if may_keep_share and (is_shorter or is_wider) else reason
+
+    def _cover(self, met: Bools, outcome: int) -> Coverage:
+        """How many rows of the table meet a reason and are decided so: of fewer rows if few may be asked."""
+        frame, count = self.teacher.sampler.frame, int(met.sum())
+        if (affordable := afford(count)) < count:
+            looked_at = np.linspace(0, len(frame) - 1, affordable * len(frame) // count).astype(np.intp)
+            frame, met = frame.iloc[looked_at], met[looked_at]
+        alike = self.teacher.labels(frame[met]) == outcome
+        return Coverage(int(met.sum()), int(alike.sum()), len(frame))
 
     @cached_property
     def _prover(self) -> ColumnProver:
@@ -404,14 +429,13 @@ class Reasoner:
         """The reason with its share of fresh samples, and the rows of the table that it covers."""
         conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT, conditions.row_number, number)
-        (fresh,) = sampler.label([sampler.draw(body, MEASURED_SAMPLES, rng)])
+        (fresh,) = sampler.label([sampler.draw(body, afford(MEASURED_SAMPLES, MEASURED_SHARE), rng)])
         within = self.domain is None  # samples of the table may be outside of a given domain
         if within and proved.level != "sampled" and not fresh.alike.all():
             note = "a proof was found that samples contradict; please report this"
             proved = ProvedBody(body, "sampled", note)
         met = conditions.meets(body, sampler.codes[:, :-1])
-        alike = met & (self.table_labels == outcome)
-        coverage = Coverage(int(met.sum()), int(alike.sum()), len(met))
+        coverage = self._cover(met, outcome)
         return SufficientReason(
             conditions.describe(body),
             self.subject.classes[outcome],
@@ -423,6 +447,12 @@ class Reasoner:
             clock.elapsed,
             self.subject.words,
         )
+
+
+def _note_scarcity(reasons: Sequence[SufficientReason]) -> Iterator[str]:
+    """Say that a model was too slow, or asked too little, for a reason that holds often enough."""
+    if any(each.share.size < MEASURED_SAMPLES and not each.keeps_share for each in reasons):
+        yield from describe_scarcity()
 
 
 @dataclass(frozen=True)

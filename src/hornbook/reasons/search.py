@@ -16,7 +16,7 @@ J. R. Quinlan. Learning logical definitions from relations. Machine Learning 5, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from hornbook.deadline import Deadline
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher
+from hornbook.models.answers import afford, is_spent
 from hornbook.reasons.row_conditions import Body, Codes, RowConditions
 from hornbook.statistics import Share
 
@@ -47,6 +48,9 @@ MIN_SAMPLES = 256
 
 MIN_ALIKE = 24
 """With fewer samples of the row's class, samples are drawn that share values with the row."""
+
+SEARCH_SHARE = 0.3
+"""The share of a budget of answers that a step of the search takes."""
 
 SEARCH_MARGIN = 0.2
 """The share of the allowed failures that the search keeps in reserve for fresh samples."""
@@ -156,6 +160,8 @@ class ReasonSearch:
         When to stop.
     rng
         Where samples come from.
+    earlier
+        The bodies that samples were drawn for, with these: where few can be drawn, they count again.
 
     """
 
@@ -165,11 +171,17 @@ class ReasonSearch:
     banned: frozenset[str]
     deadline: Deadline
     rng: np.random.Generator
+    earlier: list[tuple[Body, LabelledRows]] = field(default_factory=list)
 
     @property
     def conditions(self) -> RowConditions:
         """The conditions of the row."""
         return self.sampler.conditions
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no time and no answers are left."""
+        return self.deadline.passed or is_spent()
 
     def find_body(self) -> Body:
         """Find a short body on which the model keeps its answer, by samples."""
@@ -177,7 +189,7 @@ class ReasonSearch:
         body = self._relax(body)
         while not self._keeps_share(self._draw([body], CHECK_SAMPLES)[0].alike):
             tighter = self._grow(body, least=len(body) + 1)
-            if tighter == body or self.deadline.passed:
+            if tighter == body or self.is_over:
                 break
             body = tighter
         return self.conditions.remove_implied(body)
@@ -189,11 +201,14 @@ class ReasonSearch:
             if len(body) >= least and self._keeps_share(samples.alike):
                 return body
             if samples.alike.sum() < MIN_ALIKE:
-                (samples,) = self.sampler.label([self.sampler.draw_near(body, GROWTH_SAMPLES, self.rng)])
+                size = afford(GROWTH_SAMPLES, SEARCH_SHARE)
+                (samples,) = self.sampler.label([self.sampler.draw_near(body, size, self.rng)])
             literal = self.choose_literal(body, samples)
-            if literal is None or self.deadline.passed:
+            if literal is None:
                 return body
             body = self.conditions.remove_implied(body | {literal})
+            if self.is_over:
+                return body
 
     def choose_literal(self, body: Body, samples: LabelledRows) -> int | None:
         """Choose the literal that parts the samples of the row's class best from the others, if one does.
@@ -218,7 +233,7 @@ class ReasonSearch:
 
     def _relax(self, body: Body) -> Body:
         """Drop literals or move them outwards one by one, the most useful change first."""
-        while body and not self.deadline.passed:
+        while body and not self.is_over:
             order = sorted(body)
             drawn = self._draw([body - {number} for number in order], GROWTH_SAMPLES)
             drops = [
@@ -263,5 +278,18 @@ class ReasonSearch:
         return self.conditions.literals[number].condition.column
 
     def _draw(self, bodies: Sequence[Body], size: int) -> list[LabelledRows]:
-        """Draw and label samples that meet each body, in one call of the model."""
-        return self.sampler.label([self.sampler.draw(body, size, self.rng) for body in bodies])
+        """Draw and label samples that meet each body, in one call of the model; fewer if few may be asked."""
+        fewer = max(1, afford(size * len(bodies), SEARCH_SHARE) // len(bodies))
+        drawn = self.sampler.label([self.sampler.draw(body, fewer, self.rng) for body in bodies])
+        if fewer == size:
+            return drawn
+        self.earlier.extend(zip(bodies, drawn, strict=True))
+        return [self._join_earlier(body) for body in bodies]
+
+    def _join_earlier(self, body: Body) -> LabelledRows:
+        """All samples that meet a body and were drawn for it, or for fewer of its literals."""
+        own = [samples for drawn_for, samples in self.earlier if drawn_for <= body]
+        met = [self.conditions.meets(body, samples.codes) for samples in own]
+        codes = [samples.codes[:, where] for samples, where in zip(own, met, strict=True)]
+        alike = [samples.alike[where] for samples, where in zip(own, met, strict=True)]
+        return LabelledRows(np.concatenate(codes, axis=1), np.concatenate(alike))

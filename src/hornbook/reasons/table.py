@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,12 @@ from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck
+from hornbook.models.answers import is_spent, limit_answers
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.reasoner import Reasoner, SufficientReason
+
+REASON_SHARE = 0.25
+"""The share of what is left of a budget of answers that one reason takes."""
 
 REASON_SECONDS = 10.0
 """Time limit of a single reason."""
@@ -146,6 +150,7 @@ def cover_table(
             f"seconds={seconds}"
         )
     deadline = Deadline.after(seconds)
+    reasoner = replace(reasoner, subject=reasoner.subject.within_budget())
     frame = reasoner.teacher.frame
     labels = reasoner.teacher.labels(frame)
     found: list[tuple[int, SufficientReason, Bools]] = []
@@ -156,13 +161,15 @@ def cover_table(
             continue
         if (
             deadline.passed
+            or is_spent()
             or len(found) > max((number for number, _ in chosen), default=0) + MAX_IDLE_REASONS
         ):
             break
         limit = min(deadline.left, REASON_SECONDS)
-        (reason,) = reasoner.explain(
-            frame.iloc[[row]], proof=proof, seconds=limit, changes=0, ask_again=False, **options
-        ).reasons
+        with limit_answers(share=REASON_SHARE):
+            (reason,) = reasoner.explain(
+                frame.iloc[[row]], proof=proof, seconds=limit, changes=0, ask_again=False, **options
+            ).reasons
         reason = reason.readable
         if not reason.keeps_share:
             continue

@@ -181,7 +181,8 @@ def adapt_xgboost(model: Any, name: str, positive: Any, output: Output | None) -
     """Make a predictor of a booster; ? is NaN, which is missing beside the model's own marker of that."""
     if hasattr(model, "get_booster"):
         predictor = adapt_estimator(model, name, positive, output)
-        return replace(predictor, encoding=ENCODINGS["nan"], dtype=np.float32, order="C")
+        convert = partial(_as_categories, _list_categories(model.get_booster()))
+        return replace(predictor, encoding=ENCODINGS["nan"], dtype=np.float32, order="C", convert=convert)
     column = positive_column(positive, name)
     objective = json.loads(model.save_config())["learner"]["objective"]["name"]
     predictor = Predictor(
@@ -194,12 +195,29 @@ def adapt_xgboost(model: Any, name: str, positive: Any, output: Output | None) -
         inputs=model.num_features(),
         names=None if model.feature_names is None else tuple(model.feature_names),
         row_wise=True,
+        convert=partial(_as_categories, _list_categories(model)),
     )
     if objective != "multi:softmax":
         return predictor
     if column is None:
         raise HornbookError(f"{name} tells only the class; say which is positive, e.g. positive=1")
     return replace(predictor, outputs=partial(_decide_xgboost, model, column), column=None)
+
+
+def _list_categories(booster: Any) -> frozenset[str]:
+    """The columns that a booster of XGBoost was given as categories."""
+    types = zip(booster.feature_names or (), booster.feature_types or (), strict=False)
+    return frozenset(name for name, kind in types if kind == "c")
+
+
+def _as_categories(names: frozenset[str], rows: Any) -> Any:
+    """A table whose columns of words, and those with some names, are categories, as boosters read them."""
+    kinds = {
+        name: "category"
+        for name, dtype in rows.dtypes.items()
+        if (name in names or dtype.kind in "OT" or str(dtype) == "str") and str(dtype) != "category"
+    }
+    return rows.astype(kinds) if kinds else rows
 
 
 def _predict_xgboost(model: Any, array: NDArray[Any]) -> Any:
@@ -245,4 +263,5 @@ def adapt_lightgbm(model: Any, name: str, positive: Any, output: Output | None) 
         classes=classes,
         labels=labels,
         row_wise=True,
+        convert=partial(_as_categories, frozenset()),
     )

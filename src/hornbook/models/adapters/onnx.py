@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -39,7 +39,7 @@ SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 ROW_WISE = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
 """Operators that process every row independently."""
 
-CLASSIFIERS = ("LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier")
+CLASSIFIERS = ("LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier", "ZipMap")
 """Operators that name the labels of their columns."""
 
 INFERRED: dict[str, Output] = {
@@ -62,7 +62,7 @@ def open_session(path: Path) -> Any:
 
 
 def adapt_session(session: Any, name: str, positive: Any, output: Output | None) -> Predictor:
-    """One input, and an output that is found as follows.
+    """One matrix of numbers, or an input for each column, and an output that is found as follows.
 
     Classifiers converted from scikit-learn and the like have a label, which decides, and
     probabilities, which are the scores; `positive` is a column of them, or a label if they come
@@ -96,7 +96,9 @@ def adapt_session(session: Any, name: str, positive: Any, output: Output | None)
         raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
     column = positive_column(positive, name)
     decisions = None
-    if classes is not None:
+    if labels and classes is None and column is None:
+        return replace(predictor, outputs=partial(run, labels[0]))  # its answers about rows say what they are
+    if classes is not None and (column is not None or len(classes) == 2):
         label = classes[class_column(list(range(len(classes))), column, name)]
         decisions = partial(_decide_by_label, run, labels[0], label)
     return replace(
@@ -112,9 +114,16 @@ def adapt_session(session: Any, name: str, positive: Any, output: Output | None)
 def _make_runner(session: Any, name: str) -> tuple[Callable[..., Any], Predictor]:
     """Return a function that runs the session, and a predictor whose output is still to be set."""
     inputs = session.get_inputs()
+    if _reads_columns(inputs):
+        names = tuple(each.name for each in inputs)
+        read_columns = partial(_run_columns, session, {each.name: (each.type, each.shape) for each in inputs})
+        row_wise = bool(_nodes(session, ROW_WISE))
+        return read_columns, Predictor(read_columns, name, inputs=len(names), names=names, row_wise=row_wise)
     if len(inputs) != 1 or inputs[0].type not in NUMPY_TYPES or len(inputs[0].shape) != 2:
         what = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
-        raise HornbookError(f"{name} should take one matrix of numbers, not {what}")
+        raise HornbookError(
+            f"{name} should take one matrix of numbers, or an input of one value for each column, not {what}"
+        )
     rows, columns = (size if isinstance(size, int) else None for size in inputs[0].shape)
     run = partial(_run, session, inputs[0].name, rows)
     dtype, row_wise = NUMPY_TYPES[inputs[0].type], bool(_nodes(session, ROW_WISE))
@@ -132,6 +141,40 @@ def _run(session: Any, source: str, rows: int | None, target: str, array: NDArra
         filled = np.concatenate([part, np.repeat(part[-1:], rows - len(part), axis=0)])
         answers.extend(session.run([target], {source: filled})[0][: len(part)])
     return answers
+
+
+def _reads_columns(inputs: Sequence[Any]) -> bool:
+    """Whether every input is one column: numbers, words or truth values."""
+    kinds = {*NUMPY_TYPES, "tensor(string)", "tensor(bool)"}
+    are_columns = all(each.type in kinds and each.shape[1:] in ([], [1]) for each in inputs)
+    return are_columns and (len(inputs) > 1 or inputs[0].type == "tensor(string)")
+
+
+def _run_columns(session: Any, inputs: Mapping[str, tuple[str, list[Any]]], target: str, rows: Any) -> Any:
+    """Compute the named output for the columns of a table, or of an array in their order."""
+    by_name = rows if hasattr(rows, "iloc") else dict(zip(inputs, np.asarray(rows).T, strict=True))
+    given = {}
+    for name, (kind, shape) in inputs.items():
+        values = np.asarray(by_name[name])
+        if kind == "tensor(string)":
+            column = np.array([_write_word(value, name) for value in values.tolist()], object)
+        elif np.issubdtype(wanted := NUMPY_TYPES.get(kind, np.bool_), np.floating):
+            column = np.asarray(by_name[name], np.float64).astype(wanted)
+        else:
+            if any(value is None or value != value for value in values.tolist()):
+                raise ValueError(f"{name} takes whole numbers, and none that is missing")
+            column = values.astype(wanted)
+        given[name] = column[:, None] if shape[1:] else column
+    return session.run([target], given)[0]
+
+
+def _write_word(value: Any, name: str) -> str:
+    """A value as an input of words takes it; refuse a missing one."""
+    from hornbook.conditions import write_value  # with pandas, without which files of models are tried
+
+    if value is None or value != value:
+        raise ValueError(f"{name} takes words, and none that is missing")
+    return value if isinstance(value, str) else write_value(value)
 
 
 def _read_maps(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
@@ -183,9 +226,22 @@ def _classes(session: Any) -> list[Any] | None:
     """Return the labels of the probability columns if a classifier in the graph names them."""
     attributes = [attribute for node in _nodes(session, CLASSIFIERS) for attribute in node.attribute]
     named = [attribute for attribute in attributes if attribute.name.startswith("classlabels_")]
-    if len(named) != 1:
+    labels = [list(each.ints) or [label.decode() for label in each.strings] for each in named]
+    distinct = [each for number, each in enumerate(labels) if each and each not in labels[:number]]
+    return distinct[0] if len(distinct) == 1 else _extracted_classes(session)
+
+
+def _extracted_classes(session: Any) -> list[Any] | None:
+    """Return the labels that the graph takes one of by its number, if it does so once."""
+    onnx, model = library("onnx", "onnx"), session_model(session)
+    if model is None:
         return None
-    return list(named[0].ints) or [label.decode() for label in named[0].strings]
+    values = {each.name: each for each in model.graph.initializer}
+    taken = [node.input[0] for node in _nodes(session, ("ArrayFeatureExtractor",)) if node.input[0] in values]
+    if len(taken) != 1:
+        return None
+    labels = onnx.numpy_helper.to_array(values[taken[0]]).ravel().tolist()
+    return [each.decode() if isinstance(each, bytes) else each for each in labels]
 
 
 def _last_operator(session: Any, target: str) -> str:

@@ -1,0 +1,232 @@
+"""What a model is asked within one question: each different row once, and no more than there is a budget for.
+
+A question, such as `extract` or `why`, has a number of answers and a time. Whoever draws samples asks
+`afford` how many there may be; what is asked beyond that is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hornbook.deadline import NO_DEADLINE, Deadline, Stopwatch
+from hornbook.errors import BudgetExhausted
+from hornbook.models.calls import is_asked_anew
+
+if TYPE_CHECKING:  # without pandas files of models are tried
+    import pandas as pd
+
+MAX_KEPT_ANSWERS = 1 << 18
+"""Answers that are kept at a time."""
+
+LEAST_AFFORDED = 32
+"""The fewest samples that are drawn of a budget that is nearly spent."""
+
+USED_TIME = 0.8
+"""The share of the time that is left in which a model may be asked."""
+
+MAX_ROWS_SHARE = 0.2
+"""The share of a budget that the rows of a table take."""
+
+AnswersT = TypeVar("AnswersT")
+
+Watch: TypeAlias = Callable[[int, float], None]
+"""Is told how many answers were asked, and how many seconds one takes."""
+
+
+class OutOfAnswersError(BudgetExhausted):
+    """A question needs more answers of the model than it may ask for."""
+
+
+@dataclass(eq=False)
+class Budget:
+    """How many answers a question may ask for, and until when; what it has asked so far.
+
+    Parameters
+    ----------
+    max_answers
+        The most answers; None for no limit.
+    deadline
+        When they have to be there.
+    watch
+        Is told of every call.
+    planned
+        After how many answers samples are drawn no more, so that some are left for what comes then.
+
+    """
+
+    max_answers: int | None = None
+    deadline: Deadline = NO_DEADLINE
+    watch: Watch | None = None
+    planned: float = math.inf
+    asked: int = 0
+    is_asking: bool = False
+    pace: float = math.inf
+    kept: dict[tuple[Any, ...], dict[int, Any]] = field(default_factory=dict)
+
+    @property
+    def left(self) -> float:
+        """How many answers may still be asked for: by their number, and by the time that they take."""
+        by_number = min(math.inf if self.max_answers is None else self.max_answers, self.planned) - self.asked
+        if self.deadline.limit == math.inf or self.pace == math.inf:
+            return by_number
+        return min(by_number, USED_TIME * self.deadline.left / self.pace)
+
+    def ask(self, size: int, ask: Callable[[], AnswersT]) -> AnswersT:
+        """Ask for so many answers, perhaps by several calls; refuse more than there may be."""
+        if self.is_asking or not size:
+            return ask()
+        if self.max_answers is not None and self.asked + size > self.max_answers:
+            raise OutOfAnswersError(
+                f"this takes more than {self.max_answers:,} answers of the model; raise max_answers "
+                "(--max-answers), or ask for less"
+            )
+        clock = Stopwatch()
+        self.is_asking = True
+        try:
+            answers = ask()
+        finally:
+            self.is_asking = False
+        self.asked += size
+        if size >= LEAST_AFFORDED or self.pace == math.inf:  # a call takes time too
+            self.pace = min(self.pace, max(clock.elapsed, 1e-9) / max(size, 1))
+        if self.watch is not None:
+            self.watch(self.asked, self.pace)
+        return answers
+
+
+_budget: ContextVar[Budget | None] = ContextVar("answers", default=None)
+
+
+@contextmanager
+def limit_answers(
+    max_answers: int | None = None,
+    seconds: float | None = None,
+    share: float | None = None,
+    watch: Watch | None = None,
+) -> Iterator[Budget]:
+    """Ask models for no more answers than these inside this context, and about each different row once.
+
+    Inside of another such context answers count there too, and samples are drawn for a `share` of the rest.
+
+    Examples
+    --------
+    >>> with limit_answers(100) as budget:
+    ...     afford(1000, share=0.5)
+    50
+
+    """
+    outer = _budget.get()
+    if outer is None:
+        budget = Budget(max_answers, Deadline.after(seconds), watch)
+    else:
+        own = math.inf if max_answers is None else outer.asked + max_answers
+        most = min(own, math.inf if outer.max_answers is None else outer.max_answers)
+        left = min(math.inf if seconds is None else seconds, outer.deadline.left)
+        limit = None if most == math.inf else int(most)
+        budget = replace(outer, max_answers=limit, deadline=Deadline.after(left))
+        if share is not None:
+            budget.planned = budget.asked + share * budget.left
+    token = _budget.set(budget)
+    try:
+        yield budget
+    finally:
+        _budget.reset(token)
+        if outer is not None:
+            outer.asked, outer.pace = budget.asked, budget.pace
+
+
+def afford(rows: int, share: float = 1.0) -> int:
+    """How many of so many rows a model may be asked about, for at most a share of what is left.
+
+    Where little is left it is a few, as long as they may be asked about at all.
+    """
+    budget = _budget.get()
+    if budget is None or budget.left == math.inf:
+        return rows
+    most = math.inf if budget.max_answers is None else budget.max_answers - budget.asked
+    return int(min(rows, max(share * budget.left, LEAST_AFFORDED), most))
+
+
+def describe_scarcity() -> Iterator[str]:
+    """Say that answers or time did not suffice, and what an answer takes."""
+    budget = _budget.get()
+    if budget is not None:
+        limits = "seconds (--seconds)" if budget.max_answers is None else "max_answers (--max-answers)"
+        yield f"an answer takes {budget.pace:.2g} seconds; with more {limits} there are better reasons"
+
+
+def is_spent() -> bool:
+    """Whether next to nothing is left of a budget, in answers or time."""
+    budget = _budget.get()
+    return budget is not None and (budget.left < LEAST_AFFORDED or budget.deadline.passed)
+
+
+def choose_rows(frame: pd.DataFrame, share: float) -> pd.DataFrame:
+    """The rows, or as many of them as a share of the budget allows, evenly spread."""
+    count = afford(len(frame), share)
+    return frame if count == len(frame) else frame.iloc[np.linspace(0, len(frame) - 1, count).astype(np.intp)]
+
+
+def spend(size: int, ask: Callable[[], AnswersT]) -> AnswersT:
+    """Ask a model something that takes so many answers."""
+    budget = _budget.get()
+    return ask() if budget is None else budget.ask(size, ask)
+
+
+def ask_once(
+    kind: tuple[Any, ...], rows: pd.DataFrame, ask: Callable[[pd.DataFrame], NDArray[Any]]
+) -> NDArray[Any]:
+    """What a model answers about each row; equal rows are asked about once in a question.
+
+    `kind` says what is asked, and of which model.
+    """
+    budget = _budget.get()
+    if budget is None:
+        return ask(rows)
+    if is_asked_anew():
+        return budget.ask(len(rows), lambda: ask(rows))
+    keys = hash_rows(rows)
+    known = budget.kept.setdefault(kind, {})
+    different, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    found = [known.get(key, known) for key in different.tolist()]  # the dictionary itself where there is none
+    lacking = np.array([each is known for each in found], np.bool_)
+    if lacking.any():
+        at = np.sort(first[lacking])
+        part = rows if len(at) == len(rows) else rows.iloc[at]
+        answers = budget.ask(len(part), lambda: ask(part))
+        if len(known) + len(answers) > MAX_KEPT_ANSWERS:
+            known.clear()
+        known.update(zip(keys[at].tolist(), answers.tolist(), strict=True))
+        if len(at) == len(rows):
+            return answers
+        by_key = dict(zip(keys[at].tolist(), answers.tolist(), strict=True))
+        found = [
+            by_key[key] if each is known else each
+            for key, each in zip(different.tolist(), found, strict=True)
+        ]
+    return np.array(found)[place]
+
+
+def hash_rows(rows: pd.DataFrame) -> NDArray[np.uint64]:
+    """A number of 64 bits for each row; those of different rows differ, but for a chance of 1 in 10¹⁹."""
+    import pandas as pd
+
+    total: Any = np.zeros(len(rows), np.uint64)
+    for place, (_, values) in enumerate(rows.items()):
+        if values.dtype == object:  # in which 1 is another value than "1", and None than NaN
+            missing = {None: 1, pd.NA: 2}
+            named = [missing.get(each, 3) if pd.isna(each) else hash((type(each), each)) for each in values]
+            values = pd.Series(np.array(named, np.int64))
+        codes = pd.util.hash_pandas_object(values, index=False).to_numpy(np.uint64)
+        total = (total ^ codes) * np.uint64(0x9E3779B97F4A7C15 + 2 * place)
+        total ^= total >> np.uint64(29)
+    numbers: NDArray[np.uint64] = total
+    return numbers
