@@ -64,7 +64,7 @@ def planted():
 def test_diff_says_which_model_changes_its_answers():
     rows = draw_table(120)[["age", "dose"]]
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(rows, rows.dose > 0.3)
-    lying = FaultyClassifier(model, "lie", after=1500)
+    lying = FaultyClassifier(model, "lie", after=700)
     notes = diff(model, lying, rows, n_samples=500).notes
     assert [note[:51] for note in notes] == ["asked 96 questions again, the new model gave anothe"]
     assert diff(model, model, rows, n_samples=500).notes == ()

@@ -13,13 +13,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline, Stopwatch
-from hornbook.errors import HornbookError
+from hornbook.errors import BudgetExhausted, HornbookError
 from hornbook.logic import Batch, Bools
 from hornbook.models import Subject
 from hornbook.models.calls import RemoteModel
 from hornbook.queries import Budget, World
 from hornbook.queries.envelope import MAX_CASES
-from hornbook.queries.protocol import BudgetExhausted
 from hornbook.queries.reader import Reader
 from hornbook.randomness import Purpose, generator
 

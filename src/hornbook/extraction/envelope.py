@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline
-from hornbook.errors import HornbookError
+from hornbook.errors import BudgetExhausted, HornbookError
 from hornbook.extraction.cases import AskedCases, LevelWorld, Propose, Tell, complete_columns, find_possible
 from hornbook.extraction.fidelity import AnswerTable, Fidelity
 from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
@@ -34,7 +34,6 @@ from hornbook.queries import (
 )
 from hornbook.queries.envelope import MAX_CASES
 from hornbook.queries.oracles import Chain, ProposedCases
-from hornbook.queries.protocol import BudgetExhausted
 from hornbook.queries.reader import Reader
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share

@@ -46,7 +46,7 @@ class OutOfAnswersError(BudgetExhausted):
 
 
 @dataclass(eq=False)
-class Budget:
+class AnswerBudget:
     """How many answers a question may ask for, and until when; what it has asked so far.
 
     Parameters
@@ -102,7 +102,7 @@ class Budget:
         return answers
 
 
-_budget: ContextVar[Budget | None] = ContextVar("answers", default=None)
+_budget: ContextVar[AnswerBudget | None] = ContextVar("answers", default=None)
 
 
 @contextmanager
@@ -111,7 +111,7 @@ def limit_answers(
     seconds: float | None = None,
     share: float | None = None,
     watch: Watch | None = None,
-) -> Iterator[Budget]:
+) -> Iterator[AnswerBudget]:
     """Ask models for no more answers than these inside this context, and about each different row once.
 
     Inside of another such context answers count there too, and samples are drawn for a `share` of the rest.
@@ -125,7 +125,7 @@ def limit_answers(
     """
     outer = _budget.get()
     if outer is None:
-        budget = Budget(max_answers, Deadline.after(seconds), watch)
+        budget = AnswerBudget(max_answers, Deadline.after(seconds), watch)
     else:
         own = math.inf if max_answers is None else outer.asked + max_answers
         most = min(own, math.inf if outer.max_answers is None else outer.max_answers)
