@@ -289,7 +289,7 @@ def logistic():
         (lambda: session(onnx_network("Relu")), {}, "cannot tell whether InferenceSession"),
         (two_outputs, {}, "has the outputs a, b; keep one"),
         (labels_alone, {}, "tells only the label; say which is positive"),
-        (two_inputs, {}, r"should take one matrix of numbers, not inputs: tensor\(float\) .*, more"),
+        (two_inputs, {}, r"should take one matrix of numbers, or .*, not inputs: tensor\(float\) .*, more"),
     ],
 )
 def test_predictor_what_cannot_be_asked_or_is_ambiguous(make, options, message):
