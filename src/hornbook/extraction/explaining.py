@@ -54,6 +54,12 @@ MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
 
 
+def draw_fresh_samples(teacher: ClassifierTeacher, seed: int) -> pd.DataFrame:
+    """Samples that nothing is chosen by: as many as fidelity is measured on, or as may be asked about."""
+    size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
+    return teacher.sample(size, generator(seed, Purpose.EVALUATION))
+
+
 def explain(
     subject: Subject,
     *,
@@ -101,8 +107,7 @@ def explain(
     teacher, words, seed = subject.teacher, subject.words, subject.seed
     settings = {"target": subject.target, "form": form, "max_literals": max_literals, "seed": seed}
     settings |= {"n_samples": n_samples, "balance": balance, "certify": certify}
-    size = min(EVALUATION_SAMPLES, teacher.sampler.max_samples)
-    fresh = teacher.sample(size, generator(seed, Purpose.EVALUATION))
+    fresh = draw_fresh_samples(teacher, seed)
     populations = LabelledPopulations.of(subject, fresh)
     result = search_explanations(
         teacher.labels,
