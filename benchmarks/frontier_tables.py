@@ -54,7 +54,7 @@ KEPT_ASIDE = (
     "segment",
     "spambase",
 )
-"""Further tables that nothing is chosen by; of the first three about 3 % of the rows, or fewer, say yes."""
+"""Further tables that nothing is chosen by; of the first three at most about 3 % of the rows are positive."""
 
 
 def read_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
