@@ -26,6 +26,7 @@ from hornbook.extraction.result import (
     plain_value,
 )
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
+from hornbook.models.answers import afford
 from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
@@ -49,6 +50,9 @@ MIN_RISK_SAMPLES, MAX_RISK_ROWS = 50, 8
 
 EXCHANGE_ANSWERS, MAX_EXCHANGED_COLUMNS, MAX_IMPORTANT_COLUMNS = 4096, 64, 12
 """Answers that it takes to say which columns matter, columns that are tried, and columns that are kept."""
+
+EXCHANGE_SHARE = 0.3
+"""The share of what is left of a budget of answers by which columns are ranked."""
 
 MAX_DIFFERENCES = 20
 """Rows on which explanation and model differ that an extraction keeps."""
@@ -130,7 +134,7 @@ def explain(
     shown = tuple(dict.fromkeys((*explanation.columns, *list_columns(frontier))))
     headline, fresh_labels = populations.headline, populations.fresh.labels
     rng = generator(seed, Purpose.COLUMN_EXCHANGES)
-    importance = measure_importance(explanation, teacher, populations.fresh, rng)
+    importance, exchanged = measure_importance(explanation, teacher, populations.fresh, rng)
     return Extraction(
         target=subject.target,
         classes=teacher.classes,
@@ -146,7 +150,7 @@ def explain(
         differences=tuple(
             list_differences(explanation, headline.frame, headline.labels, shown, len(populations.apart) > 0)
         ),
-        answers=result.answers + populations.answers,
+        answers=result.answers + populations.answers + exchanged,
         stop_reason=EVERY_SIZE,
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
@@ -336,18 +340,19 @@ def read_name(label: Any) -> Value:
 
 def measure_importance(
     explanation: Explanation, teacher: ClassifierTeacher, fresh: LabelledFrame, rng: np.random.Generator
-) -> list[ColumnImportance]:
+) -> tuple[list[ColumnImportance], int]:
     """The columns that matter most to the model, by samples that get another sample's value in a column.
 
-    A model that has very many columns is asked about those of the explanation alone.
+    The second value is how many answers of the model that took. A model that has very many columns is asked
+    about those of the explanation alone.
     """
     columns = teacher.columns if len(teacher.columns) <= MAX_EXCHANGED_COLUMNS else explanation.columns
-    size = min(EXCHANGE_ANSWERS // max(len(columns), 1), len(fresh))
+    size = min(afford(EXCHANGE_ANSWERS, EXCHANGE_SHARE) // max(len(columns), 1), len(fresh))
     own = fresh.frame.iloc[:size]
     others = fresh.frame.iloc[rng.integers(len(fresh), size=size)].set_axis(own.index)
     parts = [replace_columns(own, {name: others[name]}) for name in columns]
-    if not parts:
-        return []
+    if not parts or not size:
+        return [], 0
     exchanged = pd.concat(parts, ignore_index=True)
     shape = len(columns), size
     by_model = teacher.labels(exchanged).reshape(shape) != fresh.labels[:size]
@@ -357,7 +362,7 @@ def measure_importance(
         for name, model, own in zip(columns, by_model, by_explanation, strict=True)
         if model.any() or own.any()
     ]
-    return sorted(found, key=lambda one: -one.model.hits)[:MAX_IMPORTANT_COLUMNS]
+    return sorted(found, key=lambda one: -one.model.hits)[:MAX_IMPORTANT_COLUMNS], len(exchanged)
 
 
 def measure_lines(
