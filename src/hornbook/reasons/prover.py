@@ -45,9 +45,6 @@ MAX_COUNTEREXAMPLES = 48
 MAX_REFUTATIONS = 6
 """After so many refutations by the prover, literals on many columns are added at once."""
 
-MAX_READABLE_FACTS = 6
-"""If a proved reason has more conditions, or covers a single row, a sampled one comes before it."""
-
 QUESTION_SHARE = 0.25
 """The share of the time left that one question may take."""
 
@@ -213,10 +210,7 @@ class ReasonProver:
         if reason:
             return ProvedBody(body, "sampled", reason)
         shrunk, reason = self._shrink(grown)
-        loose = shrunk
-        alone = self.conditions.meets(shrunk, self.sampler.codes[:, :-1]).sum() <= 1
-        if len(shrunk) <= MAX_READABLE_FACTS or not alone:  # else a sampled reason comes before it anyhow
-            loose = self._loosen(self._allow_categories(shrunk))
+        loose = self._loosen(self._allow_categories(shrunk))
         if not self.prover.confirm([self.conditions.describe(loose)], self.sampler.outcome):
             return ProvedBody(body, "sampled", self.prover.wall.refusal)
         return ProvedBody(loose, "proved" if reason else "minimal", reason)

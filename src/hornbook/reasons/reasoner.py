@@ -24,7 +24,7 @@ from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
 from hornbook.reasons.changes import ChangeFinder, Changes, make_prover
-from hornbook.reasons.prover import MAX_READABLE_FACTS, ProvedBody, ReasonLevel, ReasonProver
+from hornbook.reasons.prover import ProvedBody, ReasonLevel, ReasonProver
 from hornbook.reasons.radius import Radius, RadiusFinder
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
 from hornbook.reasons.search import ReasonSampler, ReasonSearch
@@ -40,6 +40,9 @@ CHECK_SHARE = 0.1
 
 SEARCHED_SHARE = 0.6
 """The share of the time in which a reason is searched; then it is measured."""
+
+MAX_READABLE_FACTS = 6
+"""If a proved reason has more conditions, or covers a single row, a sampled one comes before it."""
 
 PROOF_SHARE = 0.2
 """The share of the time limit that the proof of a reason may take, and proofs about changes."""
