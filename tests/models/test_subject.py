@@ -1,5 +1,7 @@
 """The subject: one model bound once to one table, asked about each row once, whatever its classes are."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -128,3 +130,10 @@ def test_a_subject_about_one_class_calls_all_others_not_that():
     assert Subject.bind(two, rows, target="large", positive=0).classes == ("large", "not large")
     with pytest.raises(HornbookError, match="no class 'huge'; its classes are large, middle, small"):
         Subject.bind(model, rows, positive="huge")
+
+
+def test_a_column_that_the_model_writes_otherwise_is_read():
+    rows = ROWS.rename(columns={"a": "a column"})
+    predictor = as_predictor(LogisticRegression().fit(ROWS, ROWS["a"] > 0))
+    renamed = replace(predictor, names=("a_column", "b", "c"), source=None)
+    assert Subject.bind(renamed, rows).teacher.columns_read == {"a column", "b", "c"}

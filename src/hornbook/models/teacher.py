@@ -87,8 +87,9 @@ class ClassifierTeacher:
     @property
     def columns_read(self) -> frozenset[str] | None:
         """The columns of the rows that the model says it reads; None if it names none of them."""
-        names = frozenset(map(str, self.predictor.names or ())) & frozenset(self.frame.columns)
-        return names or None
+        columns = list(map(str, self.frame.columns))
+        read = self.predictor.list_columns(columns) if self.predictor.names else None
+        return frozenset(columns).intersection(read or ()) or None
 
     @property
     def columns(self) -> list[str]:
