@@ -134,9 +134,9 @@ def test_card_with_a_code_book_reads_as_the_user_speaks():
     assert (
         str(card)
         == """\
-Stage: ≤ II → 0, ≥ III → +3, missing → +1
-Age at diagnosis (full years): ≤ 43 → 0, ≥ 44 → +2
-bili: ≤ 2.1 → −2, > 2.1 → 0
+Stage: ≥ III → +3, missing → +1
+Age at diagnosis (full years): ≥ 44 → +2
+bili: ≤ 2.1 → −2
 Age at diagnosis ≥ 44 full years and sex = female → −1
 2 or more: malignant
 less: benign"""

@@ -131,8 +131,8 @@ def test_query_of_a_url_learns_rules_of_its_columns(hornbook, patients, tmp_path
         done = hornbook("learn", patients, "--target", "ill", "--model", server.url, "--max-queries", 1,
                         "--max-rules", 2, "-o", tmp_path / "run")  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")
-        assert hb.load(tmp_path / "run").classes == (0, 1)
-        assert "# endpoint: " in done.stdout and "age=low → " in done.stdout
+        assert hb.load(tmp_path / "run").classes == ("no", "yes")
+        assert "# endpoint: " in done.stdout and "if age ≤ 60: no" in done.stdout
 
 
 def test_credentials_are_in_no_file_and_no_output(hornbook, patients, tmp_path, monkeypatch):

@@ -83,6 +83,7 @@ def learn_levels(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> rows = pd.DataFrame({"job": ["nurse", "boxer", "clerk"] * 9, "place": ["here", "there", "away"] * 9})
     >>> def guess(frame):
     ...     return np.where(frame.job == "nurse", "she", "he")
