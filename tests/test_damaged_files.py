@@ -20,7 +20,7 @@ CASES = {
     "run-seconds": 2,
     "xgboost": 20,
     "xgboost-binary": 20,
-    "lightgbm": 20,
+    "lightgbm": 7,
 }
 
 UNREAD = ("run-rules", "run-seconds")
