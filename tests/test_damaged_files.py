@@ -18,9 +18,9 @@ CASES = {
     "run-report": 10,
     "run-rules": 2,
     "run-seconds": 2,
-    "xgboost": 20,
-    "xgboost-binary": 20,
-    "lightgbm": 7,
+    "xgboost": 12,
+    "xgboost-binary": 10,
+    "lightgbm": 3,
 }
 
 UNREAD = ("run-rules", "run-seconds")

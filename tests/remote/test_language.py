@@ -351,7 +351,7 @@ def test_a_server_of_the_open_protocol_is_asked_for_votes(
     tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:
     """A real server of chats, if its packages are there: it ignores `n`, and gives no log-probabilities."""
-    for package in ("fastapi", "uvicorn", "openai"):
+    for package in ("accelerate", "fastapi", "uvicorn", "openai"):
         pytest.importorskip(package, reason="transformers serve needs transformers[serving]")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -380,7 +380,7 @@ def test_a_server_of_the_open_protocol_is_asked_for_votes(
 
 def wait_for_port(port: int) -> None:
     """Wait until a server takes connections."""
-    for _ in range(600):
+    for _ in range(150):
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         sleep(0.2)
