@@ -20,9 +20,6 @@ LONG_LISTS = {
 }
 """Documented functions with more parameters, and why. Commands have one for each option."""
 
-CLASSES_TWICE = {"Rows"}
-"""Names that two classes still share: rows that questions are drawn from, and the rows of a SQL query."""
-
 
 def list_functions():
     for path, tree in TREES.items():
@@ -74,9 +71,7 @@ def test_a_class_name_exists_once():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 homes[node.name].append(path.as_posix())
-    assert {
-        name: paths for name, paths in homes.items() if len(paths) > 1 and name not in CLASSES_TWICE
-    } == {}
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 def test_no_module_has_the_name_of_a_package_beside_it():

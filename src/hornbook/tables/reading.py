@@ -106,7 +106,7 @@ def read_rows(
     `words` are columns whose dates and numbers with commas are words, of which nothing is said.
     """
     with open_source(source, text_format or TextFormat(), names) as opened:
-        rows = Rows.scan(opened, missing, words)
+        rows = SourceRows.scan(opened, missing, words)
         return rows.read(max_rows, seed), rows.reading
 
 
@@ -135,7 +135,7 @@ def read_new_parts(
     """Read the rows of a source some thousand at a time, each part with the numbers of its rows, from 1."""
     stack = ExitStack()
     with stack:
-        rows = Rows.scan(stack.enter_context(open_source(source, text_format or TextFormat())))
+        rows = SourceRows.scan(stack.enter_context(open_source(source, text_format or TextFormat())))
         if not rows.reading.rows:
             raise HornbookError("it has no rows")
         opened = stack.pop_all()
@@ -181,7 +181,7 @@ def draw_rows(count: int, max_rows: int | None, seed: int) -> NDArray[np.int64] 
 
 
 @dataclass(frozen=True)
-class Rows:
+class SourceRows:
     """The rows of a query, all of which have been looked at.
 
     Parameters
@@ -205,7 +205,7 @@ class Rows:
     @classmethod
     def scan(
         cls, source: Source, missing: Iterable[str] = MISSING_MARKERS, words: Collection[str] = ()
-    ) -> Rows:
+    ) -> SourceRows:
         """Look at all rows of a source; `words` are columns that may hold words of any kind, dates too."""
         connection, text_format = source.connection, source.text_format or PLAIN_TEXT
         define_macros(connection, missing, text_format)
