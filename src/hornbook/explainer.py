@@ -475,8 +475,6 @@ class Explainer:
         form: Form = "rules",
         max_literals: int = 12,
         n_samples: int = 16_000,
-        proof: bool = False,
-        proof_seconds: float = PROOF_SECONDS,
     ) -> ModelDiff:
         """Say where another model disagrees with this one, or the truth: how often, and for whom.
 
@@ -490,19 +488,9 @@ class Explainer:
             The most conditions that there may be to read.
         n_samples
             How many samples rules are fitted to.
-        proof, proof_seconds
-            Whether to prove where both models say the same for every row, and how long all proofs may take.
 
         """
-        return diff(
-            self.subject,
-            other,
-            form=form,
-            max_literals=max_literals,
-            n_samples=n_samples,
-            proof=proof,
-            proof_seconds=proof_seconds,
-        )
+        return diff(self.subject, other, form=form, max_literals=max_literals, n_samples=n_samples)
 
     @_as_question
     def learn(

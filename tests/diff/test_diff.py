@@ -102,19 +102,6 @@ def test_diff_counts_what_the_models_say_of_all_rows(planted):
     assert planted.recall.size == differs[held_out].sum()
 
 
-def test_diff_names_changes_that_end_the_disagreement_of_a_row(planted):
-    """Each row with its new values is given the same class by both models."""
-    table = draw_table(600)
-    assert planted.rows
-    for row in planted.rows:
-        changed = table.iloc[[row.row]].copy()
-        for change in row.changes:
-            name, _, _, value = change.split(" ")
-            changed[name] = value if name == "site" else float(value)
-        assert OLD.predict(changed) == PLANTED.predict(changed) == [row.agreed == "ill"]
-        assert len(row.changes) == 1, "one new value is enough"
-
-
 def test_diff_of_identical_models_finds_nothing_and_says_how_sure_that_is():
     model = DecisionTreeClassifier(max_depth=2, random_state=0)
     table = draw_table(300)[["age", "dose"]]
@@ -142,8 +129,8 @@ def test_diff_takes_models_that_do_not_name_their_columns():
         DecisionTreeClassifier(max_depth=2).fit(table.to_numpy(), (table.dose > 0.3) | (table.age > limit))
         for limit in (99, 70)
     ]
-    found = diff(*models, table, n_samples=500, proof=True, proof_seconds=2)
-    assert "age ≥ 71" in str(found.explanation) and found.regions
+    found = diff(*models, table, n_samples=500)
+    assert "age ≥ 71" in str(found.explanation)
 
 
 def test_lines_that_are_wrong_more_often_than_not_say_how_often_there_is_disagreement():

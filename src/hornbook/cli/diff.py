@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import choose_columns, read_bands, refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, read_bands
 from hornbook.cli.options import (
     MODEL_SECONDS,
     BandsOption,
@@ -30,7 +30,6 @@ from hornbook.cli.options import (
     TrustOption,
     files,
     how_long,
-    how_sure,
     into,
     what,
 )
@@ -57,12 +56,10 @@ def diff(
     form: Annotated[FormOption, what(help="auto, rules, card or tree.")] = FormOption.RULES,
     max_literals: Annotated[int, how_long(min=1, help="Most conditions to read.")] = 12,
     samples: Annotated[int, how_long(min=1, help="Samples to learn from.")] = 16_000,
-    seconds: Annotated[float, how_long(min=0.1, help="Seconds for all proofs.")] = 60.0,
     max_answers: MaxAnswersOption = None,
     model_seconds: ModelSecondsOption = MODEL_SECONDS,
     tolerance: ToleranceOption = None,
     strict: StrictOption = False,
-    proof: Annotated[bool, how_sure("--proof", help="Prove where both say the same for every row.")] = False,
     seed: SeedOption = 0,
     output: Annotated[
         Path | None, into("--output", "-o", help="The folder to write: diff.json and report.html.")
@@ -78,7 +75,7 @@ def diff(
 ) -> None:
     """Say where two models disagree, or a model and the truth.
 
-    How often, for whom, and what would end it. With --tolerance the exit code is 1 if they disagree on a
+    How often, and for whom. With --tolerance the exit code is 1 if they disagree on a
     larger share of the rows.
 
     Examples:
@@ -97,8 +94,6 @@ def diff(
 
     context.with_resource(limit_model_seconds(model_seconds))
     context.with_resource(count_answers(max_answers))
-    for source in (old, new, other, model) if proof else ():
-        refuse_endpoint_proof(source)
     _refuse_unclear(run, old, new, other, model, data)
     if run is not None and any((target, csv, columns, drop)):
         raise HornbookError(
@@ -117,7 +112,6 @@ def diff(
         "form": form.value,
         "max_literals": max_literals,
         "samples": samples,
-        "proof": proof,
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
@@ -129,8 +123,6 @@ def diff(
             form=form.value,
             max_literals=max_literals,
             n_samples=samples,
-            proof=proof,
-            proof_seconds=seconds,
         )
     result = replace(
         result,

@@ -18,9 +18,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import CodeBook, read_code_book
-from hornbook.diff.agreement import AgreementProver, prove_agreement
 from hornbook.diff.measures import (
-    AgreementFinder,
     SampleFigures,
     describe_sides,
     find_diff_groups,
@@ -42,7 +40,6 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
 from hornbook.models import AnswerCheck, Subject, load_model, match_classes
 from hornbook.models.answers import afford
-from hornbook.proof import Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import Form
 from hornbook.surrogates.grid import Ints
@@ -65,8 +62,6 @@ def diff(
     form: Form = "rules",
     max_literals: int = 12,
     n_samples: int = DIFF_SAMPLES,
-    proof: bool = False,
-    proof_seconds: float = 60.0,
 ) -> ModelDiff:
     """Say where two models disagree, or a model and the truth: how often, and for whom.
 
@@ -84,8 +79,6 @@ def diff(
         The most conditions that there may be to read.
     n_samples
         How many samples rules are fitted to.
-    proof, proof_seconds
-        Whether to prove where both models say the same for every row, and how long all proofs may take.
 
     Examples
     --------
@@ -104,11 +97,9 @@ def diff(
         raise HornbookError(f"models are compared on at least one sample; got n_samples={n_samples}")
     search = DiffSearch(subject, form, max_literals)
     if isinstance(other, pd.Series | np.ndarray | list | tuple):
-        if proof:
-            raise HornbookError("proofs are about two models; the truth about other rows is not known")
         return search.compare_with_truth(pd.Series(other))
     other = load_model(other) if isinstance(other, str | Path) else other
-    return search.compare_models(other, n_samples, proof_seconds if proof else 0.0)
+    return search.compare_models(other, n_samples)
 
 
 @dataclass(frozen=True)
@@ -119,8 +110,8 @@ class DiffSearch:
     form: Form
     max_literals: int
 
-    def compare_models(self, new: Any, n_samples: int, proof_seconds: float) -> ModelDiff:
-        """Compare two models on rows and samples, and prove where they agree, if there is time for it."""
+    def compare_models(self, new: Any, n_samples: int) -> ModelDiff:
+        """Compare two models on rows and samples."""
         subject = self.subject.hold_out().within_budget()
         n_samples = afford(n_samples, SAMPLES_SHARE)
         frame, held_out, seed = subject.frame, subject.kept_back, subject.seed
@@ -128,7 +119,6 @@ class DiffSearch:
         units = number_units(frame, subject.groups)
         pair = pair_models(subject, new)
         checks = [AnswerCheck.start(teacher.labels, teacher.frame) for teacher in pair.teachers]
-        prover = AgreementProver.of(pair, frame) if proof_seconds else None
         samples, sampler = GuidedSampler.start(pair).draw_rounds(
             n_samples, generator(seed, Purpose.LEARNING_SAMPLES)
         )
@@ -141,13 +131,7 @@ class DiffSearch:
         switches = ClassSwitches.of(PairSamples.concat((samples, used_rows)), pair.classes, pair.sides)
         chosen = self._search(samples, fresh, switches, used_rows, words)
         figures = measure_samples(pair, chosen, switches, n_samples, seed)
-        regions, notes = [], []
-        if prover is not None:
-            rng = generator(seed, Purpose.PROOF_STARTS)
-            rows = PairSamples.concat((used_rows, unseen))
-            regions = prove_agreement(pair, prover, rows, subject.words, proof_seconds, rng)
-            notes = [Domain.of(frame).describe()]
-        notes += subject.describe_units()
+        notes = [*subject.describe_units()]
         for side, check in zip(pair.sides, checks, strict=True):
             notes += check.describe_changes(f"the {side} model")
         shown = (unseen, held_out) if len(held_out) else (used_rows, used)
@@ -158,7 +142,6 @@ class DiffSearch:
             answers=2 * (len(samples.frame) + len(fresh.frame) + len(frame)) + figures.answers,
             distribution=pair.old.sampler.describe(),
             missing_values=pair.new.describe(),
-            regions=tuple(regions),
             notes=tuple(notes),
         )
 
@@ -252,7 +235,6 @@ class DiffSearch:
         numbers = switches.number(unseen.old, unseen.new)
         every = PairSamples.concat(rows)
         all_numbers = switches.number(every.old, every.new)
-        finder = AgreementFinder(compared, words)
         return ModelDiff(
             sides=compared.sides,
             target=self.subject.target,
@@ -269,7 +251,7 @@ class DiffSearch:
             recall=unseen.measure(explanation.decide(unseen.frame) == numbers, unseen.differs),
             groups=tuple(find_diff_groups(used, unseen, [explanation], words)),
             rows=tuple(
-                list_diff_rows(shown[0], self.subject.frame.index[shown[1]].tolist(), explanation, finder)
+                list_diff_rows(shown[0], self.subject.frame.index[shown[1]].tolist(), explanation, compared)
             ),
             models=tuple(describe_sides(compared, samples, shown[0], words)),
             answers=0,

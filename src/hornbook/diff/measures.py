@@ -38,11 +38,8 @@ from hornbook.diff.samples import Compared, ModelPair, PairSamples, add_answers
 from hornbook.diff.switches import ClassSwitches
 from hornbook.explanations import Explanation, RuleSet
 from hornbook.extraction import list_groups
-from hornbook.models.answers import afford
 from hornbook.randomness import Purpose, generator
-from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, run_searches
-from hornbook.reasons.change_space import ChangeLimits, ChangeSpace
-from hornbook.reasons.changes import ChangedValue, describe_values, plain_cell
+from hornbook.reasons.changes import plain_cell
 from hornbook.statistics import Share, StratifiedShare, measure_enrichment
 from hornbook.surrogates import Grid, fit_explanations
 from hornbook.surrogates.grid import Ints
@@ -59,13 +56,6 @@ SIDE_QUESTIONS = 5
 
 MAX_SHOWN_ROWS = 20
 """Rows with disagreement that are kept."""
-
-MAX_ROWS_ASKED_FOR_CHANGE = 1000
-"""Rows that both sides are asked about in the search for what would end the disagreement of one row."""
-
-CHANGES_SHARE, LEAST_ROWS_ASKED_FOR_CHANGE = 0.2, 20
-"""The share of a budget of answers that these searches take together, and the fewest rows for one of them."""
-
 
 MAX_TESTED_GROUPS = 40
 """Groups that are tested, those that look worst on other rows."""
@@ -241,76 +231,22 @@ def list_candidate_groups(
                 yield " and ".join(map(code_book.describe, rule.body)), rule.body
 
 
-@dataclass(frozen=True, eq=False)
-class AgreementFinder:
-    """Finds the fewest columns of each row, and the smallest change of them, that end a disagreement."""
-
-    compared: Compared
-    code_book: CodeBook
-
-    def find(self, rows: pd.DataFrame, others: Ints) -> Iterator[tuple[tuple[ChangedValue, ...], str]]:
-        """For each row its new values, and the class of both sides then; empty where there are none.
-
-        `others` are the classes that the second side gives to the rows as they are.
-        """
-        if not len(rows):
-            return
-        compared, table = self.compared, self.compared.frame
-        spaces = [
-            ChangeSpace.of(table, rows.iloc[[place]], self.code_book, ChangeLimits())
-            for place in range(len(rows))
-        ]
-        most = afford(MAX_ROWS_ASKED_FOR_CHANGE * len(spaces), CHANGES_SHARE) // len(spaces)
-        if most < LEAST_ROWS_ASKED_FOR_CHANGE:
-            yield from [((), "")] * len(spaces)
-            return
-        searches = [ChangeSearch(space, most).run(table, 1) for space in spaces]
-
-        def answer(changed: pd.DataFrame, numbers: Ints, scored: bool) -> ChangeAnswer:
-            if scored:
-                return compared.measure_closeness(changed)
-            return compared.agree_after_change(changed, others[numbers])
-
-        nothing = np.zeros(len(table.columns), np.int32)
-        found = [next(iter(best), nothing) for best in run_searches(searches, answer)]
-        changed = pd.concat(
-            [space.make_rows(own[None]) for space, own in zip(spaces, found, strict=True)], ignore_index=True
-        )
-        for space, own, outcome in zip(spaces, found, compared.label_old(changed), strict=True):
-            yield describe_values(space, own, self.code_book), compared.classes[outcome] if own.any() else ""
-
-
 def list_diff_rows(
-    rows: PairSamples, names: Sequence[Any], explanation: Explanation, finder: AgreementFinder
+    rows: PairSamples, names: Sequence[Any], explanation: Explanation, compared: Compared
 ) -> Iterator[DiffRow]:
-    """List some rows with disagreement, and the fewest new values that would end it.
+    """List some rows with disagreement, with their values in the columns of the explanation.
 
-    Parameters
-    ----------
-    rows, names
-        Rows with the answers of both sides, and what the table's index calls them.
-    explanation
-        Where the disagreement is.
-    finder
-        Finds the new values.
-
+    `names` are what the table's index calls the rows.
     """
-    column, classes = finder.compared.column, finder.compared.classes
-    plain = rows.frame.drop(columns=column)
     lines, decided = find_lines(explanation, rows.frame), explanation.decide(rows.frame)
-    shown = [name for name in explanation.columns if name != column]
-    places = np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS]
-    differing = plain.iloc[places].reset_index(drop=True)
-    for place, (changed, agreed) in zip(places, finder.find(differing, rows.new[places]), strict=True):
-        columns = dict.fromkeys([*shown, *(value.column for value in changed)])
+    shown = [name for name in explanation.columns if name != compared.column]
+    for place in np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS].tolist():
         yield DiffRow(
             row=names[place],
-            values={name: plain_cell(plain[name].iloc[place]) for name in columns},
-            old=classes[rows.old[place]],
-            new=classes[rows.new[place]],
+            values={name: plain_cell(rows.frame[name].iloc[place]) for name in shown},
+            old=compared.classes[rows.old[place]],
+            new=compared.classes[rows.new[place]],
             line=int(lines[place]) if decided[place] else None,
-            changes=tuple(value.text for value in changed),
-            agreed=agreed,
         )
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hornbook.conditions import Condition
 from hornbook.explanations import Explanation
 from hornbook.schema import also_writes, write_json
 from hornbook.statistics import Share, StratifiedShare
 
-DIFF_FORMAT = 2
+DIFF_FORMAT = 3
 """The version of the JSON form."""
 
 TELLING_ROWS = 20
@@ -100,10 +99,6 @@ class DiffRow:
         What each side says.
     line
         The number of the explanation's line that says so; None if none does.
-    changes
-        The fewest new values with which both say the same, each column with its value in words.
-    agreed
-        What both say then; empty if nothing was found.
 
     """
 
@@ -112,8 +107,6 @@ class DiffRow:
     old: str
     new: str
     line: int | None
-    changes: tuple[str, ...] = ()
-    agreed: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,32 +133,6 @@ class ModelSide:
     shares: Mapping[str, Share]
     explanation: Explanation
     fidelity: Share
-
-
-@dataclass(frozen=True)
-class AgreementRegion:
-    """Conditions under which both models were proved to say the same, for every row of the domain.
-
-    Attributes
-    ----------
-    body
-        The conditions.
-    words
-        The conditions in words.
-    outcome
-        What both say.
-    rows
-        How many rows of the table meet the conditions.
-    support
-        The share of samples that meet them.
-
-    """
-
-    body: tuple[Condition, ...]
-    words: str
-    outcome: str
-    rows: int
-    support: Share
 
 
 @also_writes(
@@ -201,11 +168,9 @@ class ModelDiff:
     groups
         The groups that were tested: first those with more disagreement than elsewhere, the worst first.
     rows
-        Some of the held-out rows with disagreement, and what would end it.
+        Some of the held-out rows with disagreement.
     models
         The models themselves, side by side.
-    regions
-        Where both were proved to say the same.
     answers
         How many answers the models gave.
     distribution, missing_values
@@ -232,7 +197,6 @@ class ModelDiff:
     answers: int
     distribution: str
     missing_values: str
-    regions: tuple[AgreementRegion, ...] = ()
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -276,8 +240,6 @@ class ModelDiff:
             yield f"# {found} have more of it than all rows, with a false discovery rate of 5 %"
         for group in discoveries:
             yield f"#   {group.condition}: {group.share}"
-        for region in self.regions:
-            yield f"# proved: whenever {region.words}, both say {region.outcome}   ({region.rows:,} rows)"
         yield from (f"# {note}" for note in self.notes)
 
     def to_json(self) -> str:

@@ -85,15 +85,6 @@ class ModelPair:
         """The common number of the old model's class for each row."""
         return self.numbers[0][self.old.labels(rows)]
 
-    def agree_after_change(self, rows: pd.DataFrame, before: Ints) -> Bools:
-        """For which changed rows both say the same, whatever the new model said `before`."""
-        return self.agree(rows)
-
-    def measure_closeness(self, rows: pd.DataFrame) -> Floats:
-        """How close each row is to another decision of either model."""
-        closeness: Floats = -np.min(self.measure_margins(rows), axis=0)
-        return closeness
-
     def answer(self, rows: pd.DataFrame) -> PairSamples:
         """The rows with the answers of both, each row counting 1."""
         old, new = self.labels(rows)
@@ -160,15 +151,6 @@ class LabelledModel:
     def label_old(self, rows: pd.DataFrame) -> Ints:
         """The common number of the model's class for each row."""
         return self.numbers[self.model.labels(rows)]
-
-    def agree_after_change(self, rows: pd.DataFrame, before: Ints) -> Bools:
-        """For which changed rows the model says what was true of them before."""
-        right: Bools = self.label_old(rows) == before
-        return right
-
-    def measure_closeness(self, rows: pd.DataFrame) -> Floats:
-        """How close each row is to another decision of the model."""
-        return -self.model.measure_leads(rows)
 
 
 Compared: TypeAlias = ModelPair | LabelledModel

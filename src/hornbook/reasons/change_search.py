@@ -11,8 +11,7 @@ random, so a search repeats bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from math import comb
 from typing import Literal, TypeAlias
@@ -22,9 +21,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.deadline import NO_DEADLINE, Deadline
-from hornbook.delta import PartSearch
+from hornbook.delta import PartSearch, minimise
 from hornbook.logic import Bools
-from hornbook.queries import run_together
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import ChangeSpace, Places
 
@@ -60,51 +58,11 @@ Grade: TypeAlias = Literal["proved", "exhausted", "sampled"]
 """How sure it is that no change does: for all values, for those that occur, or for those tried."""
 
 
-@dataclass(frozen=True, eq=False)
-class ChangeQuestion:
-    """Changed rows about which the model is asked: whether it decides as wished or, `scored`, how nearly."""
+Flips: TypeAlias = Callable[[pd.DataFrame], Bools]
+"""Which rows the model decides as wished."""
 
-    rows: pd.DataFrame
-    scored: bool = False
-
-
-ChangeAnswer: TypeAlias = NDArray[np.bool_] | NDArray[np.float64]
-"""For each row of a question, whether it is decided as wished, or a number that guides the search."""
-
-ChangeQuestions: TypeAlias = Generator[ChangeQuestion, ChangeAnswer, None]
-ChangeRun: TypeAlias = Generator[ChangeQuestion, ChangeAnswer, list[Places]]
-
-
-def run_searches(
-    searches: Sequence[ChangeRun], answer: Callable[[pd.DataFrame, NDArray[np.intp], bool], ChangeAnswer]
-) -> list[list[Places]]:
-    """Run searches about several rows side by side, so that the model is asked few times about many rows.
-
-    Parameters
-    ----------
-    searches
-        What `ChangeSearch.run` returns.
-    answer
-        Answers about rows, the number of each one's search, and whether they are to be scored.
-
-    """
-
-    def ask(questions: dict[int, ChangeQuestion]) -> dict[int, ChangeAnswer]:
-        answers: dict[int, ChangeAnswer] = {}
-        for scored in (False, True):
-            several = {number: each for number, each in questions.items() if each.scored == scored}
-            if several:
-                sizes = [len(each.rows) for each in several.values()]
-                rows = pd.concat([each.rows for each in several.values()], ignore_index=True)
-                every = answer(rows, np.repeat(list(several), sizes), scored)
-                ends = np.cumsum(sizes).tolist()
-                answers |= {
-                    number: every[end - size : end]
-                    for number, size, end in zip(several, sizes, ends, strict=True)
-                }
-        return answers
-
-    return run_together(searches, ask)
+Scores: TypeAlias = Callable[[pd.DataFrame], NDArray[np.float64]]
+"""How nearly the model decides rows as wished."""
 
 
 class ChangeSearch:
@@ -114,6 +72,8 @@ class ChangeSearch:
     ----------
     space
         The row, and the values that it may change to.
+    flips, score
+        The model: which changed rows it decides as wished, and how nearly it does.
     max_rows
         The most rows that the model is asked about.
     deadline
@@ -124,10 +84,12 @@ class ChangeSearch:
     def __init__(
         self,
         space: ChangeSpace,
+        flips: Flips,
+        score: Scores,
         max_rows: int,
         deadline: Deadline = NO_DEADLINE,
     ) -> None:
-        self.space = space
+        self.space, self.flips, self.score = space, flips, score
         self.deadline, self.is_late = deadline, False
         self.left, self.asked = max_rows, 0  # how many rows the model may still be asked about, and was
         self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
@@ -136,7 +98,7 @@ class ChangeSearch:
         self.largest = min(MAX_CHANGED_COLUMNS, int((space.sizes > 0).sum()))  # number of columns tried
         self.none = np.zeros((0, len(space.columns)), np.int32)
 
-    def run(self, table: pd.DataFrame, count: int) -> ChangeRun:
+    def run(self, table: pd.DataFrame, count: int) -> list[Places]:
         """Find `count` changes of different columns, the fewest columns and the nearest first.
 
         No change has all columns of another one. Rows of the table are tried where one column does not do.
@@ -145,13 +107,13 @@ class ChangeSearch:
             if sum(len(columns) < size for columns in self.best) >= count:
                 break
             if size == 2:
-                yield from self._try_near_rows(table)
-                yield from self._try_mixtures()
-            yield from self._try_level(size)
-        yield from self._tighten()
-        yield from self._improve(count)
-        yield from self._tighten()
-        yield from self._try_nearer()
+                self._try_near_rows(table)
+                self._try_mixtures()
+            self._try_level(size)
+        self._tighten()
+        self._improve(count)
+        self._tighten()
+        self._try_nearer()
         smallest = sorted(self.best, key=self._rank_columns)
         kept: list[tuple[int, ...]] = []
         for columns in smallest:
@@ -167,21 +129,21 @@ class ChangeSearch:
         """Whether every change of `size` columns was tried that is nearer than the nearest one found."""
         return "exhausted" if size in self.exhausted | self.nearest else "sampled"
 
-    def _try_level(self, size: int) -> ChangeQuestions:
+    def _try_level(self, size: int) -> None:
         """Try all changes of `size` columns within the budget, else a grid of them."""
         columns = self._list_movable(size)
         if _count_changes(self.space.sizes[columns], size) <= self.left:
             every = {column: np.sort(self.space.ladders[column]) for column in columns}
             for changes in self._enumerate(every, size):
-                yield from self._ask(changes)
+                self._ask(changes)
             if not self.is_late:
                 self.exhausted.add(size)
         elif self.left > 0:
             if size == 1:
-                yield from self._ask(self._thin_singles(columns, self.left // 2))
+                self._ask(self._thin_singles(columns, self.left // 2))
             else:
                 for changes in self._enumerate(self._thin_ladders(columns, size), size):
-                    yield from self._ask(changes)
+                    self._ask(changes)
 
     def _list_movable(self, size: int) -> list[int]:
         """List the columns that may change; several together only if none of them suffices alone."""
@@ -231,18 +193,18 @@ class ChangeSearch:
             singles.append(changes)
         return np.concatenate(singles) if singles else self.none
 
-    def _score(self, changes: Places) -> Generator[ChangeQuestion, ChangeAnswer, NDArray[np.float64]]:
+    def _score(self, changes: Places) -> NDArray[np.float64]:
         """How close the model scores changes to flipping, (changes,); those beyond the budget come last."""
         scores = np.full(len(changes), -np.inf)
         for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
             part = changes[start : min(start + CHUNK_ROWS, self.left)]
             if not self._look_at_clock():
-                scores[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part), True)
+                scores[start : start + len(part)] = self.score(self.space.make_rows(part))
                 self.asked += len(part)
         self.left = max(0, self.left - len(changes))
         return scores
 
-    def _try_near_rows(self, table: pd.DataFrame) -> ChangeQuestions:
+    def _try_near_rows(self, table: pd.DataFrame) -> None:
         """Copy near rows of the table that flip the model, then take back as many values as can be."""
         rows = table.iloc[np.unique(np.linspace(0, len(table) - 1, COMPARED_ROWS).astype(np.intp))]
         changes = np.unique(self.space.find_places(rows), axis=0)
@@ -252,11 +214,11 @@ class ChangeSearch:
             if self.left <= 0 or len(found) >= NEAR_ROWS:
                 break
             part = changes[start : start + NEAR_CHUNK]
-            flipped = yield from self._ask(part, record=False)
+            flipped = self._ask(part, record=False)
             found = np.concatenate([found, part[flipped]])
-        yield from self._take_back(found[:NEAR_ROWS])
+        self._take_back(found[:NEAR_ROWS])
 
-    def _try_mixtures(self) -> ChangeQuestions:
+    def _try_mixtures(self) -> None:
         """Change about half of the columns at once, and then few to the values that score best there.
 
         A model may be so sure of the row that no few changes move its score.
@@ -270,43 +232,36 @@ class ChangeSearch:
         ladders = {column: self._thin(column, MIXED_VALUES) for column in columns}
         for column, places in ladders.items():
             mixed[:, column] = np.where(rng.random(count) < 0.5, 0, rng.choice(places, count))
-        scores = yield from self._score(mixed)
+        scores = self._score(mixed)
         promising = np.concatenate(
             [
                 _choose_best(mixed, scores, ladders)[None],
                 mixed[np.argsort(-scores, kind="stable")[:NEAR_ROWS]],
             ]
         )
-        flipped = yield from self._ask(promising, record=False)
-        yield from self._take_back(promising[flipped])
+        flipped = self._ask(promising, record=False)
+        self._take_back(promising[flipped])
         base = self.best[min(self.best, key=self._rank_columns)][1] if self.best else promising[0]
         varied = np.repeat(base[None], sum(map(len, ladders.values())), axis=0)
         varied[np.arange(len(varied)), np.repeat(columns, list(map(len, ladders.values())))] = np.concatenate(
             list(ladders.values())
         )
-        best = _choose_best(varied, (yield from self._score(varied)), ladders)
+        best = _choose_best(varied, self._score(varied), ladders)
         for size in range(2, min(self.largest, len(columns)) + 1):
             if comb(len(columns), size) > self.left // 4:
                 break
             several = self._enumerate({column: best[[column]] for column in columns}, size)
-            if (yield from self._ask(np.concatenate(list(several)))).any():
+            if self._ask(np.concatenate(list(several))).any():
                 break
 
-    def _take_back(self, changes: Places) -> ChangeQuestions:
+    def _take_back(self, changes: Places) -> None:
         """Give columns of changes the row's own values again, as many as can be, the farthest first."""
         self._record(changes)
-        searches = [PartSearch(self._list_farthest(change)) for change in changes]
-        while self.left > 0:
-            lists = [
-                (change, search.list_candidates()) for change, search in zip(changes, searches, strict=True)
-            ]
-            if not any(candidates for _, candidates in lists):
-                break
-            kept = [_keep_columns(change, own) for change, candidates in lists for own in candidates]
-            flipped = yield from self._ask(np.stack(kept))
-            ends = np.cumsum([len(candidates) for _, candidates in lists])
-            for search, own in zip(searches, np.split(flipped, ends[:-1]), strict=True):
-                search.choose(own)
+
+        def flip(lists: list[tuple[int, list[int]]]) -> Bools:
+            return self._ask(np.stack([_keep_columns(changes[number], own) for number, own in lists]))
+
+        minimise([PartSearch(self._list_farthest(change)) for change in changes], flip)
 
     def _list_farthest(self, change: Places) -> list[int]:
         """List the columns of a change, the farthest values first."""
@@ -314,7 +269,7 @@ class ChangeSearch:
         farthest: list[int] = np.argsort(-lengths, kind="stable")[: (change > 0).sum()].tolist()
         return farthest
 
-    def _tighten(self) -> ChangeQuestions:
+    def _tighten(self) -> None:
         """Move the best changes closer to the row, one column at a time, where not all were tried."""
         improving = True
         while improving and self.left > 0:
@@ -322,10 +277,10 @@ class ChangeSearch:
             closer = [each for columns in before for each in self._step_closer(self.best[columns][1])]
             if not closer:
                 return
-            yield from self._ask(np.concatenate(closer))
+            self._ask(np.concatenate(closer))
             improving = any(self.best[columns][0] < length for columns, length in before.items())
 
-    def _improve(self, count: int) -> ChangeQuestions:
+    def _improve(self, count: int) -> None:
         """Exchange columns of the best changes for fewer ones or nearer values, as long as that succeeds."""
         tried: set[bytes] = set()
         while self.left > 0:
@@ -334,7 +289,7 @@ class ChangeSearch:
             if change is None:
                 break
             tried.add(change.tobytes())
-            yield from self._ask(self._list_exchanges(change))
+            self._ask(self._list_exchanges(change))
 
     def _list_exchanges(self, change: Places) -> Places:
         """The smaller changes that undo one or two columns and change one or two again, the smallest first.
@@ -366,7 +321,7 @@ class ChangeSearch:
         changes[:, columns] = grid
         return changes
 
-    def _try_nearer(self) -> ChangeQuestions:
+    def _try_nearer(self) -> None:
         """Try all changes of as many columns as the best change that are nearer, the nearest first."""
         for columns in self._list_open()[:1]:
             length, size = self.best[columns][0], len(columns)
@@ -381,7 +336,7 @@ class ChangeSearch:
             changes = changes[np.argsort(self.space.measure(changes), kind="stable")]
             suffices, has_flip = len(changes) <= self.left, False
             for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
-                has_flip = bool((yield from self._ask(changes[start : start + CHUNK_ROWS])).any())
+                has_flip = bool(self._ask(changes[start : start + CHUNK_ROWS]).any())
                 if has_flip:
                     break
             if has_flip or (suffices and not self.is_late):
@@ -405,14 +360,14 @@ class ChangeSearch:
             closer[:, column] = places
             yield closer
 
-    def _ask(self, changes: Places, record: bool = True) -> Generator[ChangeQuestion, ChangeAnswer, Bools]:
+    def _ask(self, changes: Places, record: bool = True) -> Bools:
         """Ask the model about changes within the budget; keep the nearest flip for each set of columns."""
         flipped = np.zeros(len(changes), np.bool_)
         for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
             part = changes[start : min(start + CHUNK_ROWS, self.left)]
             if self._look_at_clock():
                 break
-            flipped[start : start + len(part)] = yield ChangeQuestion(self.space.make_rows(part))
+            flipped[start : start + len(part)] = self.flips(self.space.make_rows(part))
             self.asked += len(part)
         self.left = max(0, self.left - len(changes))
         if record:

@@ -8,7 +8,7 @@ and the model keeps its class for every value of the free ones within the table'
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, groupby
@@ -27,7 +27,7 @@ from hornbook.extraction.result import plain_value
 from hornbook.models import ClassifierTeacher, Subject
 from hornbook.models.answers import afford, limit_answers
 from hornbook.proof import ColumnProver, Domain, make
-from hornbook.reasons.change_search import ChangeAnswer, ChangeSearch, Grade, run_searches
+from hornbook.reasons.change_search import ChangeSearch, Grade
 from hornbook.reasons.change_space import (
     DISTANCE_WORDS,
     NO_LIMITS,
@@ -215,18 +215,19 @@ class ChangeFinder:
                 f"the model decides for {self.subject.classes[own]} already; wish for another class"
             )
 
-        score = self._choose_scores(own, goal)
-
-        def answer(rows: pd.DataFrame, _: NDArray[np.intp], scored: bool) -> ChangeAnswer:
-            if scored:
-                return score(rows)
+        def flips(rows: pd.DataFrame) -> NDArray[np.bool_]:
             labels = self.teacher.labels(rows)
             flipped: NDArray[np.bool_] = labels != own if goal is None else labels == goal
             return flipped
 
+        def score(rows: pd.DataFrame) -> NDArray[np.float64]:
+            sign, number = (-1, own) if goal is None else (1, goal)
+            return sign * self.teacher.measure_support(rows, number)
+
         with limit_answers(seconds=search_seconds):
-            search = ChangeSearch(space, afford(max_rows, SEARCH_SHARE), Deadline.after(search_seconds))
-            (found,) = run_searches([search.run(self.teacher.sampler.frame, count)], answer)
+            budget = afford(max_rows, SEARCH_SHARE), Deadline.after(search_seconds)
+            search = ChangeSearch(space, flips, score, *budget)
+            found = search.run(self.teacher.sampler.frame, count)
         changes = tuple(self._describe(space, search, places) for places in found)
         below = len(changes[0].columns) - 1 if changes else search.largest
         proved, witness = 0, None
@@ -249,12 +250,6 @@ class ChangeFinder:
         frame, donors = self.teacher.frame, self.teacher.donors
         refused = frozenset() if donors is None else donors.columns
         return [name for name in frame.columns if name not in refused and frame[name].isna().any()]
-
-    def _choose_scores(self, own: int, goal: int | None) -> Callable[[pd.DataFrame], NDArray[np.float64]]:
-        """Choose the score of rows: the support of the wished class, or the lack of the row's own."""
-        if goal is not None:
-            return lambda rows: self.teacher.measure_support(rows, goal)
-        return lambda rows: -self.teacher.measure_support(rows, own)
 
     def _describe(self, space: ChangeSpace, search: ChangeSearch, places: Places) -> RowChange:
         """Describe a change."""
