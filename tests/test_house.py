@@ -13,7 +13,6 @@ MAX_LINES = 60
 MAX_PARAMETERS = 10
 
 LONG_LISTS = {
-    "explainer.py: why": "asks for the reasons of a row, for its changes and for its radius",
     "tables/table.py: read_table": "says of a table all that a user may have to say, each once",
     "cli/inputs.py: open_table": "takes the options of a command that are about its table",
     "surrogates/search.py: search_explanations": "takes a model, its samples, and what may be in the result",

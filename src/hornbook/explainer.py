@@ -30,13 +30,14 @@ from hornbook.extraction import (
 from hornbook.extraction.learning import Watch
 from hornbook.models import Predictor, Subject
 from hornbook.models.answers import limit_answers
-from hornbook.proof import PROOF_SECONDS, Domain
+from hornbook.proof import PROOF_SECONDS
 from hornbook.queries import Binariser, Budget, Learner, QuerySubject, Settings
 from hornbook.reasons import (
     ChangeFinder,
     ChangeLimits,
     Changes,
     ChangesTable,
+    Radius,
     Reasoner,
     TableReasons,
     Why,
@@ -284,8 +285,6 @@ class Explainer:
         changes: int = 1,
         limits: ChangeLimits = ChangeLimits(),  # noqa: B008 (frozen)
         wished: Any = None,
-        domain: Domain | None = None,
-        radius: bool = False,
     ) -> Why:
         """Why the model itself decides as it does about one row, with a guarantee, and what would change it.
 
@@ -313,14 +312,9 @@ class Explainer:
             Columns that may not change, or may go only up or only down.
         wished
             The class that changes should lead to, as the model or in words; any other by default.
-        domain
-            The rows that a proof is about. By default those within the ranges of the table's columns.
-        radius
-            Whether to measure how far the numbers of the row may move before the answer changes.
 
         """
-        reasoner = self._reasoner if domain is None else Reasoner(self.subject, domain)
-        why = reasoner.explain(
+        return self._reasoner.explain(
             row,
             share=share,
             reasons=reasons,
@@ -331,7 +325,22 @@ class Explainer:
             limits=limits,
             wished=wished,
         )
-        return replace(why, radius=reasoner.measure_radius(row, proof, seconds)) if radius else why
+
+    @_as_question
+    def radius(self, row: Any, *, proof: bool = True, seconds: float = 10.0) -> Radius:
+        """How far the numbers of a row may move before the model's answer changes: alone, and all together.
+
+        Parameters
+        ----------
+        row
+            As for `why`.
+        proof
+            Whether to prove it, if the prover supports the model; else it is sampled.
+        seconds
+            Time limit of the proofs.
+
+        """
+        return self._reasoner.measure_radius(row, proof, seconds)
 
     @_as_question
     def why_table(

@@ -106,9 +106,9 @@ def test_the_radius_of_a_network_is_proved_up_to_a_row_that_is_close():
     assert "all together, by less than" in str(radius)
 
 
-def test_why_says_how_far_numbers_may_move():
+def test_the_explainer_says_how_far_numbers_may_move():
     rows, labels = draw_table(2, whole=True)
     model = RandomForestClassifier(2, max_depth=2, random_state=0).fit(rows, labels)
-    why = hb.Explainer(model, rows).why(rows.iloc[0], radius=True, changes=0)
-    assert str(why.radius) in str(why) and why.radius.level == "proved"
-    assert read_object(type(why.radius), write_object(why.radius), "radius") == why.radius
+    radius = hb.Explainer(model, rows).radius(rows.iloc[0])
+    assert radius.level == "proved"
+    assert read_object(type(radius), write_object(radius), "radius") == radius

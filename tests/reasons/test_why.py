@@ -23,7 +23,7 @@ from hornbook.code_book import read_code_book
 from hornbook.conditions import Category, Missing, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import ClassifierTeacher, Subject, bind_classifier
-from hornbook.proof import ColumnProver, Domain, Interval, Verdict, make
+from hornbook.proof import ColumnProver, Verdict, make
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons import Reasoner
 from hornbook.reasons.prover import CounterexampleFinder
@@ -159,16 +159,11 @@ def test_why_proves_minimal_reasons_of_a_linear_model_of_three_classes(seed):
     assert_minimal(reason, model, rows.iloc[[7]], every)
 
 
-def test_why_proves_for_rows_beyond_the_table_and_within_a_given_domain():
+def test_why_proves_for_rows_beyond_the_table():
     rows = pd.DataFrame({"a": np.arange(40.0) / 4, "b": np.arange(40.0) % 5})
     model = DecisionTreeClassifier(random_state=0).fit(rows, rows.a > 5)
     (beyond,) = why(model, {"a": 25.5, "b": 2}, rows, changes=0).reasons
     assert beyond.level == "minimal" and [str(each.column) for each in beyond.conditions] == ["a"]
-    narrow = Domain({"a": Interval(6, 9), "b": Interval(0, 4)}, rows)
-    (within,) = why(model, {"a": 7.5, "b": 2}, rows, domain=narrow, changes=0).reasons
-    assert within.level == "minimal" and within.conditions == ()
-    (outside,) = why(model, {"a": 2.0, "b": 2}, rows, domain=narrow, changes=0).reasons
-    assert outside.level == "sampled" and "outside of the domain: a is 2" in outside.note
 
 
 def test_why_believes_no_proof_that_samples_contradict(monkeypatch):

@@ -89,6 +89,7 @@ def why(
     from hornbook.models import limit_model_seconds
     from hornbook.reasons import ChangeLimits, Reasoner, cover_table, find_actions
     from hornbook.runs import Run
+    from hornbook.schema import write_object
 
     context.with_resource(limit_model_seconds(model_seconds))
     context.with_resource(count_answers(max_answers))
@@ -102,6 +103,7 @@ def why(
     subject = replace(Run.load(run).restore(model, trust_pickle, data), seed=seed)
     preferred, *limits = (_read_columns(subject, names or []) for names in (prefer, fixed, up, down))
     answer: Why | TableReasons | ChangesTable
+    reach = None
     with progress("asking the model"):
         if changes_table:
             answer = find_actions(subject, wished, ChangeLimits(*limits))
@@ -129,11 +131,11 @@ def why(
             )
             if radius:
                 reach = reasoner.measure_radius(values, proof is not False, seconds or 10.0)
-                answer = replace(answer, radius=reach)
     if as_json:
-        emit_json(answer)
+        emit_json(answer if reach is None else {**write_object(answer), "radius": write_object(reach)})
     else:
-        emit_lines([str(answer), *(["# rows are counted from 1"] if whole_table else [])])
+        further = ["# rows are counted from 1"] if whole_table else [] if reach is None else [str(reach)]
+        emit_lines([str(answer), *further])
 
 
 def _read_row(subject: Subject, row: int | None) -> dict[str, Any]:

@@ -232,7 +232,7 @@ class ChangeFinder:
         below = len(changes[0].columns) - 1 if changes else search.largest
         proved, witness = 0, None
         if below and proof_seconds > 0:
-            proved, witness = self._prove_fewer(space, own, below, proof_seconds)
+            proved, witness = self._prove_fewer(space, given, own, below, proof_seconds)
         fewer: list[Grade] = ["proved"] * proved
         fewer += [search.grade(size) for size in range(proved + 1, below + 1)]
         return Changes(
@@ -280,30 +280,21 @@ class ChangeFinder:
         return RowChange(tuple(changed), self.subject.classes[label], total, "sampled")
 
     @cached_property
-    def table_prover(self) -> ColumnProver:
-        """The prover of the table's domain; refuse a model that it does not support."""
-        return make_prover(self.subject, Domain.of(self.teacher.frame))
-
-    def _choose_prover(self, space: ChangeSpace) -> ColumnProver | None:
-        """Choose a prover whose domain holds the row; None for a model that it does not support."""
-        try:
-            prover = self.table_prover
-            pins = [space.pin(name) for name in space.columns if name in prover.domain.ranges]
-            inside = prover.domain.list_boxes(pins)
-            return prover if inside else prover.restrict(Domain.of(space.add_to(self.teacher.frame)))
-        except HornbookError:
-            return None
+    def provers(self) -> RowProvers:
+        """The provers of the model."""
+        return RowProvers(self.subject)
 
     def _prove_fewer(
-        self, space: ChangeSpace, own: int, below: int, seconds: float
+        self, space: ChangeSpace, row: pd.DataFrame, own: int, below: int, seconds: float
     ) -> tuple[int, pd.DataFrame | None]:
         """Find the largest number of columns, at most `below`, for which no change is proved to suffice.
 
         With it comes a row that is decided otherwise with one more changed column, if the prover found one.
         """
         deadline = Deadline.after(seconds)
-        prover = self._choose_prover(space)
-        if prover is None:
+        try:
+            prover = self.provers.find(row)
+        except HornbookError:
             return 0, None
         read = [name for name in space.columns if name in prover.domain.ranges]
         free = [name for name in read if space.sizes[space.columns.index(name)]]
@@ -333,12 +324,27 @@ def read_class(subject: Subject, wished: Any) -> int:
     raise HornbookError(f"the model has no class {wished!r}; its classes are {', '.join(subject.classes)}")
 
 
-def make_prover(subject: Subject, domain: Domain) -> ColumnProver:
-    """Make the prover of a bound model; refuse one that tells another number of classes apart."""
-    prover = make(subject.predictor, domain)
-    if prover.classes != len(subject.classes):
-        raise HornbookError("the prover tells another number of classes apart than the model has")
-    return prover
+@dataclass(frozen=True, eq=False)
+class RowProvers:
+    """The provers of a bound model, whose domains have a row; a model that is not supported is refused."""
+
+    subject: Subject
+
+    def find(self, row: pd.DataFrame) -> ColumnProver:
+        """The prover of the table's domain, or of one that reaches to a row beyond it."""
+        frame = self.subject.teacher.frame
+        wider = Domain.of(pd.concat([frame, row], ignore_index=True))
+        return self._of_table if wider.ranges == Domain.of(frame).ranges else self._make(wider)
+
+    @cached_property
+    def _of_table(self) -> ColumnProver:
+        return self._make(Domain.of(self.subject.teacher.frame))
+
+    def _make(self, domain: Domain) -> ColumnProver:
+        prover = make(self.subject.predictor, domain)
+        if prover.classes != len(self.subject.classes):
+            raise HornbookError("the prover tells another number of classes apart than the model has")
+        return prover
 
 
 def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing
+from hornbook.conditions import Condition, Missing
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
@@ -20,10 +20,9 @@ from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
 from hornbook.models.answers import LEAST_AFFORDED, afford, describe_scarcity, limit_answers
-from hornbook.proof import ColumnProver, Domain
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import NO_LIMITS, ChangeLimits
-from hornbook.reasons.changes import ChangeFinder, Changes, make_prover
+from hornbook.reasons.changes import ChangeFinder, Changes
 from hornbook.reasons.prover import ProvedBody, ReasonLevel, ReasonProver
 from hornbook.reasons.radius import Radius, RadiusFinder
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
@@ -162,8 +161,6 @@ class Why:
         The values of the row, None where one is missing.
     changes
         What would change the decision, if that was asked for.
-    radius
-        How far the numbers may move before it changes, if that was asked for.
     notes
         What else there is to say, such as that the model changes its answers.
 
@@ -173,13 +170,12 @@ class Why:
     reasons: tuple[SufficientReason, ...]
     row: Mapping[str, Any] = field(default_factory=dict)
     changes: Changes | None = None
-    radius: Radius | None = None
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         between = "\n" if len(self.reasons) < 2 else "\n\n"
-        further = [str(each) for each in (self.changes, self.radius) if each is not None]
-        return between.join([*map(str, self.reasons), *further, *self.notes])
+        changes = () if self.changes is None else (str(self.changes),)
+        return between.join([*map(str, self.reasons), *changes, *self.notes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,8 +186,6 @@ class Reasoner:
     ----------
     subject
         The model, bound to the rows of a table.
-    domain
-        The rows that proofs are about; None for those within the ranges of the table's columns.
 
     Examples
     --------
@@ -210,7 +204,6 @@ class Reasoner:
     """
 
     subject: Subject
-    domain: Domain | None = None
 
     @property
     def teacher(self) -> ClassifierTeacher:
@@ -289,7 +282,7 @@ class Reasoner:
         """How far the numbers of a row may move, proved where that is wanted and possible."""
         given = self.read_row(row)
         try:
-            prover = self._prover_of(given) if proof else None
+            prover = self._finder.provers.find(given) if proof else None
         except HornbookError:
             prover = None
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT)
@@ -381,7 +374,7 @@ class Reasoner:
         if not settings.proof_seconds:
             return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         try:
-            prover = self._prover_of(sampler.conditions.row)
+            prover = self._finder.provers.find(sampler.conditions.row)
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
@@ -406,26 +399,6 @@ class Reasoner:
         alike = self.teacher.labels(frame[met]) == outcome
         return Coverage(int(met.sum()), int(alike.sum()), len(frame))
 
-    @cached_property
-    def _prover(self) -> ColumnProver:
-        """The prover of the table's domain, or of the given one."""
-        if self.domain is None:
-            return self._finder.table_prover
-        return make_prover(self.subject, self.domain)
-
-    def _prover_of(self, row: pd.DataFrame) -> ColumnProver:
-        """The prover of a domain that has the row: the table's one, or one that reaches to the row."""
-        if self.domain is None:
-            frame = self.teacher.frame
-            wider = Domain.of(pd.concat([frame, row], ignore_index=True))
-            same = wider.ranges == Domain.of(frame).ranges
-            return self._prover if same else make_prover(self.subject, wider)
-        for name, value in row.iloc[0].items():
-            known = name in self.domain.ranges and not pd.isna(value)
-            if known and not self.domain.list_boxes([Category(str(name), value)]):
-                raise HornbookError(f"the row is outside of the domain: {name} is {value}")
-        return self._prover
-
     def _measure(
         self, sampler: ReasonSampler, proved: ProvedBody, share: float, clock: Stopwatch, number: int
     ) -> SufficientReason:
@@ -433,8 +406,7 @@ class Reasoner:
         conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT, conditions.row_number, number)
         (fresh,) = sampler.label([sampler.draw(body, afford(MEASURED_SAMPLES, MEASURED_SHARE), rng)])
-        within = self.domain is None  # samples of the table may be outside of a given domain
-        if within and proved.level != "sampled" and not fresh.alike.all():
+        if proved.level != "sampled" and not fresh.alike.all():
             note = "a proof was found that samples contradict; please report this"
             proved = ProvedBody(body, "sampled", note)
         met = conditions.meets(body, sampler.codes[:, :-1])
