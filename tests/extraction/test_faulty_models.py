@@ -18,8 +18,8 @@ ROWS = pd.DataFrame({"age": RNG.integers(20, 90, 300).astype(float), "bili": RNG
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0).fit(ROWS, (ROWS.age > 50) & (ROWS.bili > 1.5))
 
 MESSAGES = {
-    "raise": "failed on row .* RuntimeError: the model broke",
-    "exit": "failed on row .* SystemExit: the model left",
+    "raise": "failed on .* rows: RuntimeError: the model broke",
+    "exit": "failed on .* rows: SystemExit: the model left",
     "shape": "answered .* instead of",
     "nan": "predicts nan, which is none of its classes",
     "label": "predicts 'no such class', which is none of its classes",

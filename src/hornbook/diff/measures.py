@@ -54,8 +54,8 @@ SAME_SAMPLES_SHARE, LINE_SAMPLES_SHARE = 1 / 2, 1 / 16
 SIDE_QUESTIONS = 5
 """Questions of the trees that show both models side by side."""
 
-MAX_SHOWN_ROWS = 20
-"""Rows with disagreement that are kept."""
+MAX_SHOWN_ROWS, MAX_SHOWN_COLUMNS = 20, 6
+"""Rows with disagreement that are kept, and columns of them where the explanation names none."""
 
 MAX_TESTED_GROUPS = 40
 """Groups that are tested, those that look worst on other rows."""
@@ -234,12 +234,13 @@ def list_candidate_groups(
 def list_diff_rows(
     rows: PairSamples, names: Sequence[Any], explanation: Explanation, compared: Compared
 ) -> Iterator[DiffRow]:
-    """List some rows with disagreement, with their values in the columns of the explanation.
+    """List some rows with disagreement, with their values in the columns of the explanation, or the first.
 
     `names` are what the table's index calls the rows.
     """
     lines, decided = find_lines(explanation, rows.frame), explanation.decide(rows.frame)
     shown = [name for name in explanation.columns if name != compared.column]
+    shown = shown or [str(name) for name in compared.frame.columns[:MAX_SHOWN_COLUMNS]]
     for place in np.flatnonzero(rows.differs)[:MAX_SHOWN_ROWS].tolist():
         yield DiffRow(
             row=names[place],

@@ -18,7 +18,6 @@ from queue import SimpleQueue
 from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelTimeout
@@ -29,11 +28,7 @@ if TYPE_CHECKING:
     from hornbook.models.predictor import Predictor
 
 SCORE_ROUNDING = 1e-5
-"""Maximum rounding error of a score, from one batch to another or beyond 0 and 1. Rows that are no
-further from another decision are asked about alone."""
-
-ROW_ALIGNMENT = 64
-"""A row asked about alone begins at a multiple of this many bytes, since products round by that too."""
+"""Maximum rounding error of a score beyond 0 and 1."""
 
 _limit: ContextVar[float | None] = ContextVar("model_seconds", default=None)
 
@@ -108,52 +103,6 @@ def _answer(context: Context, ask: Callable[[Any], Any], rows: Any, answer: Futu
 
 
 _caller: _Caller | None = None
-
-
-def find_failing_rows(ask: Callable[[Any], Any], rows: Any, start: int, name: str) -> str:
-    """Find the first row on which the model fails, by bisection."""
-    low, high, by_place = 0, len(rows), getattr(rows, "iloc", rows)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if _fails(ask, by_place[low:middle], name) else (middle, high)
-    return name_rows(start + low, 1) if _fails(ask, by_place[low:high], name) else name_rows(start, len(rows))
-
-
-def _fails(ask: Callable[[Any], Any], rows: Any, name: str) -> bool:
-    try:
-        call_in_time(ask, rows, name)
-    except ModelTimeout:
-        raise
-    except (Exception, SystemExit):
-        return True
-    return False
-
-
-def name_rows(start: int, size: int) -> str:
-    """The numbers of some rows, in words."""
-    return f"row {start}" if size == 1 else f"rows {start} to {start + size - 1}"
-
-
-def isolate_row(rows: Any, at: int) -> Any:
-    """Copy one row of an array or table into aligned memory, to be asked about alone."""
-    if hasattr(rows, "iloc"):
-        return rows.iloc[[at]]
-    own = rows[at : at + 1]
-    if hasattr(rows, "columns") or own.dtype.kind == "O":
-        return own  # a polars frame, or words
-    row = np.asarray(own)
-    room = np.empty(row.nbytes + ROW_ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % ROW_ALIGNMENT
-    copy = room[start : start + row.nbytes].view(row.dtype).reshape(row.shape)
-    copy[:] = row
-    return copy
-
-
-def find_close_rows(gaps: NDArray[Any]) -> list[int]:
-    """Numbers of the rows so near to another decision that rounding could change it."""
-    close = gaps <= SCORE_ROUNDING
-    rows: list[int] = np.flatnonzero(close).tolist() if close.any() else []
-    return rows
 
 
 @contextmanager

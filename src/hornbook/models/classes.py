@@ -134,7 +134,7 @@ def choose_form(predictor: Predictor, frame: pd.DataFrame) -> Predictor:
     numbers = partial(read_numbers, dtype=predictor.dtype, name=predictor.name)
     forms = (given, numbers) if predictor.inputs is None else (numbers, given.as_array())
     for form in forms:
-        asked = replace(predictor, form=form, locates_failures=False)
+        asked = replace(predictor, form=form)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -208,9 +208,8 @@ def _answer_table(predictor: Predictor, frame: pd.DataFrame) -> NDArray[Any]:
     if len(complete) == len(frame):
         return answers
     try:
-        asked = replace(predictor, locates_failures=False)
         holed = frame[frame.isna().any(axis=1)]
-        others = spend(len(holed), lambda: asked.raw_answers(asked.read(holed)))
+        others = spend(len(holed), lambda: predictor.raw_answers(predictor.read(holed)))
     except (ModelTimeout, OutOfAnswersError):
         raise
     except HornbookError:  # it takes no missing values

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -273,10 +273,9 @@ def _answers(predictor: Predictor, rows: Any) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            asked = replace(predictor, locates_failures=False)
-            rows = asked.read(rows)
-            spend(len(rows), lambda: asked.score_classes(rows))
-            spend(len(rows), lambda: asked.classify_rows(rows))
+            rows = predictor.read(rows)
+            spend(len(rows), lambda: predictor.score_classes(rows))
+            spend(len(rows), lambda: predictor.classify_rows(rows))
         except (ModelTimeout, OutOfAnswersError):
             raise
         except (Exception, SystemExit):  # whatever a model raises that wants no NaN

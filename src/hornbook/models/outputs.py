@@ -137,23 +137,6 @@ def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
     return agreeing
 
 
-def decision_gaps(raw: NDArray[Any]) -> NDArray[Any]:
-    """Distance of each row from another decision: |decision function|, or the gap of the best two classes.
-
-    Examples
-    --------
-    >>> decision_gaps(np.array([-2.0, 0.5])), decision_gaps(np.array([[0.2, 0.5, 0.3]])).round(2)
-    (array([2. , 0.5]), array([0.2]))
-
-    """
-    if _is_single(raw):
-        sizes: NDArray[Any] = np.abs(raw.reshape(-1))
-        return sizes
-    best = np.partition(raw, -2, axis=1)
-    gaps: NDArray[Any] = best[:, -1] - best[:, -2]
-    return gaps
-
-
 def _refuse_other_shapes(raw: NDArray[Any], source: str) -> None:
     if raw.ndim > 2 or raw.shape[-1] == 0:
         raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")

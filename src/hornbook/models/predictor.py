@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,14 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models.answers import OutOfAnswersError, spend
-from hornbook.models.calls import (
-    SCORE_ROUNDING,
-    call_in_time,
-    find_close_rows,
-    find_failing_rows,
-    isolate_row,
-    name_rows,
-)
+from hornbook.models.calls import SCORE_ROUNDING, call_in_time
 from hornbook.models.inputs import (
     COMPLETE,
     ENCODINGS,
@@ -54,14 +47,6 @@ class Predictor:
     logit of at least 0) decides for class 1, which is a convention. Only if a threshold is given
     does the score decide: at least the threshold is positive.
 
-    **A decision depends on the row alone**, not on other rows of a batch or on threads. Matrix products
-    violate this: the last digits of a row's score depend on its place in the batch. So a row whose
-    score is within 1e-5 of another decision is asked about again, alone, and that answer counts. This
-    holds on one machine for models that round by at most 1e-5: networks, functions, and scikit-learn's
-    linear models, perceptrons, naive Bayes and the like, also at the end of a pipeline. Trees and
-    support vector machines score each row by itself; for other models with `predict`, its answer is
-    taken as it is. Scores may differ from batch to batch by 1e-5.
-
     Parameters
     ----------
     outputs
@@ -94,10 +79,6 @@ class Predictor:
     labels
         For models whose `predict` gives classes: the number of the class of each row of an array. None
         where the outputs tell: the largest of several decides, the first of equal ones.
-    gaps
-        For those of them that use matrix products: the distance of each row from another decision.
-    row_wise
-        Whether a score never depends on other rows of the batch, as with trees.
     form
         How rows of a table are given to a model that does not say which columns it reads; None as numbers.
     convert
@@ -110,12 +91,8 @@ class Predictor:
         The types of the columns of a table that hold days for dates, times or durations.
     limits_time
         Whether the model limits the time of its answers itself, as an endpoint does of each request.
-    locates_failures
-        Whether a model that fails is asked again, to say on which row.
     asks_another
         Whether its functions ask another predictor, whose answers are counted.
-    first_row
-        The number of the first row of those in question, for messages.
 
     Examples
     --------
@@ -143,17 +120,13 @@ class Predictor:
     decisions: Callable[[Any], Any] | None = None
     classes: tuple[Any, ...] | None = None
     labels: Callable[[Any], Any] | None = None
-    gaps: Callable[[Any], Any] | None = None
-    row_wise: bool = False
     form: Callable[[Any], Any] | None = None
     convert: Callable[[Any], Any] | None = None
     takes_any_form: bool = False
     bands: tuple[float, ...] = ()
     times: Mapping[str, Any] = field(default_factory=dict)
     limits_time: bool = False
-    locates_failures: bool = True
     asks_another: bool = False
-    first_row: int = 0
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""
@@ -175,19 +148,12 @@ class Predictor:
         """Whether the model decides for the positive class, for each row in the model's own format."""
         if self._own_decisions is None:
             return self.margin_rows(rows) >= 0
-        return self._ask_with_ties(self._own_decisions, rows).astype(np.bool_)
+        return self._ask_labels(self._own_decisions, rows).astype(np.bool_)
 
     def margin_rows(self, rows: Any) -> Floats:
         """How clearly the model decides for the positive class, for each row in the model's own format."""
         leads = self._leads(rows)
-        if self._own_decisions is not None:
-            return agree_in_sign(leads, self.decide_rows(rows))
-        if not self.row_wise:
-            # a threshold of 300,000 is not met to the last digit
-            close = find_close_rows(abs(leads) / max(1.0, abs(self.threshold or 0.0)))
-            for at, lead in self._ask_alone(Predictor._leads, rows, close):
-                leads[at] = float(lead)
-        return leads
+        return leads if self._own_decisions is None else agree_in_sign(leads, self.decide_rows(rows))
 
     def classify_rows(self, rows: Any) -> NDArray[np.intp]:
         """The number of the class of each row in the model's own format, by one call of the model.
@@ -197,12 +163,8 @@ class Predictor:
         if self.classes is None or self.threshold is not None:
             return self.decide_rows(rows).astype(np.intp)
         if self.labels is not None:
-            return self._ask_with_ties(self.labels, rows).astype(np.intp)
-        numbers, leads = self._lead_classes(self.output_rows(rows))
-        if not self.row_wise:
-            for at, answer in self._ask_alone(Predictor.output_rows, rows, find_close_rows(leads)):
-                numbers[at] = self._lead_classes(answer[None])[0][0]
-        return numbers
+            return self._ask_labels(self.labels, rows).astype(np.intp)
+        return self._lead_classes(self.output_rows(rows))[0]
 
     def score_classes(self, rows: Any) -> Floats:
         """The score of every class for each row in the model's own format, by one call: (rows, classes)."""
@@ -314,18 +276,14 @@ class Predictor:
         answers = np.empty(len(batch), kind)
         for start in range(0, len(batch), PREDICTOR_BLOCK):
             rows = self.encoding.encode(batch[start : start + PREDICTOR_BLOCK], self.dtype, self.order)
-            answers[start : start + PREDICTOR_BLOCK] = answer(replace(self, first_row=start), rows)
+            answers[start : start + PREDICTOR_BLOCK] = answer(self, rows)
         return answers
 
-    def _ask_with_ties(self, predict: Callable[[Any], Any], rows: Any) -> NDArray[Any]:
-        """What the model's `predict` says of each row; rows near another decision are asked about alone."""
+    def _ask_labels(self, predict: Callable[[Any], Any], rows: Any) -> NDArray[Any]:
+        """What the model's `predict` says of each row."""
         answers = self._ask(predict, rows)
         if answers.ndim != 1:
             raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
-        if self.gaps is not None:
-            close = find_close_rows(self._ask(self.gaps, rows))
-            for at, answer in self._ask_alone(lambda own, row: own._ask(predict, row), rows, close):
-                answers[at] = answer
         return answers
 
     def _lead_classes(self, raw: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
@@ -333,18 +291,6 @@ class Predictor:
         numbers, leads, scores = lead_classes(raw, self.output, self.name)
         self._refuse_other_than_scores(scores)
         return numbers, leads
-
-    def _ask_alone(
-        self, ask: Callable[[Predictor, Any], Any], rows: Any, close: list[int]
-    ) -> Iterator[tuple[int, Any]]:
-        """Yield the answer about each of some rows when asked about alone; equal rows of an array are one."""
-        answers: dict[bytes | int, Any] = {}
-        for at in close:
-            row = isolate_row(rows, at)
-            key = row.tobytes() if isinstance(row, np.ndarray) else at
-            if key not in answers:
-                answers[key] = ask(replace(self, first_row=self.first_row + at), row)[0]
-            yield at, answers[key]
 
     def _leads(self, rows: Any) -> Floats:
         """Score minus threshold or, without a threshold, the lead of the positive class."""
@@ -357,8 +303,7 @@ class Predictor:
     def _scores(self, rows: Any) -> tuple[NDArray[Any], Floats]:
         """The model's outputs, and the score of the positive class."""
         raw = self.output_rows(rows)
-        source = f"{self.name}, {name_rows(self.first_row, len(rows))}"
-        scores = positive_scores(raw, self.column, self.output, source)
+        scores = positive_scores(raw, self.column, self.output, self.name)
         self._refuse_other_than_scores(scores)
         return raw, scores
 
@@ -370,7 +315,7 @@ class Predictor:
         def answer(rows: Any) -> NDArray[Any]:
             return (convert or _as_answers)(ask(rows))
 
-        where = name_rows(self.first_row, len(rows))
+        size = "a row" if len(rows) == 1 else f"{len(rows):,} rows"
         try:
             raw = spend(
                 0 if self.asks_another else len(rows),
@@ -379,12 +324,10 @@ class Predictor:
         except (ModelError, OutOfAnswersError):
             raise
         except (Exception, SystemExit) as error:
-            if self.locates_failures:
-                where = find_failing_rows(answer, rows, self.first_row, self.name)
-            raise ModelError(f"{self.name} failed on {where}: {type(error).__name__}: {error}") from error
+            raise ModelError(f"{self.name} failed on {size}: {type(error).__name__}: {error}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
             count = len(raw) if raw.ndim else "a single number"
-            raise ModelError(f"{self.name} answered {where} with {count} instead of {len(rows)} scores")
+            raise ModelError(f"{self.name} answered {size} with {count} instead of {len(rows)} scores")
         return raw
 
     def _refuse_other_than_scores(self, scores: Floats) -> None:
@@ -392,13 +335,10 @@ class Predictor:
         if self.output == "probability":
             wrong |= np.abs(scores - 0.5) > 0.5 + SCORE_ROUNDING
         if wrong.any():
-            row = int(wrong.argmax())
+            score = scores[int(wrong.argmax())]
             kind = "finite score" if self.output == "score" else "probability"
-            hint = "; if it gives logits, pass output='logit'" if np.isfinite(scores[row]) else ""
-            where = self.first_row + row
-            raise ModelError(
-                f"{self.name} gave row {where} the score {scores[row]}, which is no {kind}{hint}"
-            )
+            hint = "; if it gives logits, pass output='logit'" if np.isfinite(score) else ""
+            raise ModelError(f"{self.name} gave a row the score {score}, which is no {kind}{hint}")
 
 
 def _as_answers(raw: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Self, overload
+from typing import Any, overload
 
 import numpy as np
 import pandas as pd
@@ -115,10 +115,6 @@ class ColumnProver(Prover[Sequence[Condition], Box, pd.DataFrame]):
             self.reading = TreeReading(
                 self.wall, trees, self.preprocessing, self.columns, self.domain, no_zeros
             )
-
-    def restrict(self, domain: Domain) -> Self:
-        """The prover of the same model for another domain."""
-        return type(self)(self.predictor, domain, self.seconds)
 
     def prove(
         self,

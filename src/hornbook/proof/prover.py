@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -101,10 +101,6 @@ class Prover(ABC, Generic[Body, Part, Witness]):
     def prove_monotone(self, column: str, outcome: int, seconds: float | None = None) -> Verdict[Witness]:
         """Prove or refute that a class is never lost where a column rises and the others stay."""
         return Verdict.leave_open(f"monotonicity in {column!r} is proved of trees that read columns")
-
-    @abstractmethod
-    def restrict(self, domain: Any) -> Self:
-        """The prover of the same model for another domain."""
 
     @abstractmethod
     def _list_parts(self, body: Body, excluded: Sequence[Body]) -> Sequence[Part]:
@@ -266,10 +262,6 @@ class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
         names = [self.space.vocabulary.name(int(v)) for v in self.space.literals.drawn]
         own = zip(names, states[at].tolist(), strict=True)
         return ", ".join(f"{name}={values.get(state, '?')}" for name, state in own)
-
-    def restrict(self, domain: Interpretations) -> Self:
-        """The prover of the same model for another domain."""
-        return type(self)(self.predictor, domain, self.seconds)
 
     def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict[Interpretation]:
         """Prove that the model rejects every input that violates a rule, or refute it."""

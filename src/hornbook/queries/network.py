@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError, library
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models.adapters.networks import NetworkDescription
-from hornbook.models.calls import find_close_rows, isolate_row
 from hornbook.models.inputs import Encoding
 from hornbook.models.loading import load_model
 from hornbook.queries.literals import Literals
@@ -266,20 +265,7 @@ class MLP:
         return tuple(len(bias) for bias in biases[:-1])
 
     def log_odds(self, batch: Batch) -> Floats:
-        """The network's output for each interpretation; it is accepted where this is positive.
-
-        The sign does not depend on the rest of the batch: where rounding might change it, the
-        interpretation is evaluated alone, as in `Predictor`.
-        """
-        odds, weights = self._rounded_log_odds(batch), next(self.module.parameters())
-        for at in find_close_rows(abs(odds) / 4):  # the slope of a probability at log-odds 0
-            row = isolate_row(encode(batch[at : at + 1], self.encoding), 0)
-            with torch.inference_mode():
-                odds[at] = self.module(torch.from_numpy(row).to(weights.device)).item()
-        return odds
-
-    def _rounded_log_odds(self, batch: Batch) -> Floats:
-        """The network's output, with the rounding of this batch."""
+        """The network's output for each interpretation; it is accepted where this is positive."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
             raise HornbookError("the batch and the network are over different vocabularies")
         module = self.module

@@ -327,7 +327,6 @@ def wrap_column_model(
         asks_another=True,
         classes=None,
         labels=None,
-        gaps=None,
         encoding=ENCODINGS["nan"] if takes_missing else COMPLETE,
         inputs=len(plain),
         names=plain,

@@ -191,15 +191,6 @@ class ChangeSpace:
                 places[theirs.isna().to_numpy(), number] = len(others)
         return places
 
-    def add_to(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Append the row to the table."""
-        return pd.DataFrame(
-            {
-                name: pd.concat([frame[name].astype(values.dtype), values.head(1)], ignore_index=True)
-                for name, values in zip(self.columns, self.values, strict=True)
-            }
-        )
-
     def pin(self, column: str) -> Condition:
         """Make the condition that a column has the row's value."""
         value = self._own_value(column)

@@ -50,7 +50,6 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
         decisions=partial(decide_for, labels, column),
         classes=tuple(classes),
         labels=labels,
-        row_wise=True,
         form=_keep,
         limits_time=True,
     )

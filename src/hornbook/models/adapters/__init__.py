@@ -132,7 +132,6 @@ def cut_into_bands(predictor: Predictor, bands: Sequence[float]) -> Predictor:
         column=None,
         classes=classes,
         labels=number,
-        gaps=None if predictor.row_wise else partial(_measure_band_gaps, predictor.outputs, np.array(cuts)),
         bands=cuts,
     )
 
@@ -143,13 +142,6 @@ def _find_bands(predict: Callable[[Any], Any], cuts: NDArray[np.float64], rows: 
     if numbers.ndim != 1 or np.isnan(numbers := numbers.astype(np.float64)).any():
         raise ModelError("bands need one number a row")
     return np.searchsorted(cuts, numbers)
-
-
-def _measure_band_gaps(predict: Callable[[Any], Any], cuts: NDArray[np.float64], rows: Any) -> NDArray[Any]:
-    """How far each prediction is from the nearest end of a band, as a share of that, at least of 1."""
-    gaps = np.abs(flatten_column(predict(rows)).astype(np.float64)[:, None] - cuts)
-    nearest: NDArray[Any] = (gaps / np.maximum(1.0, np.abs(cuts))).min(axis=1)
-    return nearest
 
 
 def _find_adapter(model: Any) -> Callable[..., Predictor]:

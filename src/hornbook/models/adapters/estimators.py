@@ -17,7 +17,6 @@ from hornbook.models.outputs import (
     Output,
     class_column,
     decide_for,
-    decision_gaps,
     flatten_column,
     number_labels,
     one_hot,
@@ -30,21 +29,6 @@ from hornbook.models.predictor import Predictor
 
 if TYPE_CHECKING:
     from pandas import Index
-
-MATRIX_PRODUCTS = frozenset(
-    {
-        "BaseMultilayerPerceptron",
-        "DiscriminantAnalysisPredictionMixin",
-        "GaussianProcessClassifier",
-        "GaussianProcessRegressor",
-        "LinearClassifierMixin",
-        "LinearModel",
-        "NeuralNet",
-        "QuadraticDiscriminantAnalysis",
-        "_BaseNB",
-    }
-)
-"""Classes that score by matrix products, whose rounding depends on the rows of the batch."""
 
 
 def adapt_estimator(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -71,7 +55,6 @@ def own_labels(model: Any, name: str) -> Callable[[Any], NDArray[np.intp]]:
 def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     """Make a predictor with the model's scores and decisions; its encoding is still to be set."""
     names = _trained_names(model)
-    rounds = _has_matrix_products(model)
     answer = model.predict if hasattr(model, "predict") else model.predict_proba
     predictor = Predictor(
         partial(_call, answer, names),
@@ -80,7 +63,6 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
         names=None if names is None else tuple(names),
         dtype=np.float64,
         order="F",
-        row_wise=not rounds,
         takes_any_form=names is None,
     )
     if not hasattr(model, "classes_"):
@@ -90,15 +72,12 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     column = class_column(classes, positive, name)
     labels = own_labels(model, name)
     decisions = partial(decide_for, labels, column)
-    confidence = getattr(model, "predict_proba", None) or getattr(model, "decision_function", None)
-    gaps = partial(_gaps, confidence, names) if rounds and confidence is not None else None
     predictor = replace(
         predictor,
         positive=classes[column],
         decisions=decisions,
         classes=tuple(classes),
         labels=labels,
-        gaps=gaps,
     )
     if not hasattr(model, "predict_proba"):
         return replace(predictor, outputs=partial(one_hot, labels, len(classes)), column=column)
@@ -142,29 +121,6 @@ def _predicted_numbers(
     return numbers
 
 
-def _gaps(method: Any, names: Any, array: NDArray[Any]) -> Any:
-    return decision_gaps(np.asarray(_call(method, names, array)))
-
-
-def _has_matrix_products(model: Any) -> bool:
-    """Whether a model, or its final estimator, scores by matrix products."""
-    last = model
-    while last is not None:
-        model, last = last, _inner_model(last)
-    return not MATRIX_PRODUCTS.isdisjoint(each.__name__ for each in type(model).__mro__)
-
-
-def _inner_model(model: Any) -> Any:
-    """Return a pipeline's last step, a search's best model or an ensemble's member; None otherwise."""
-    if isinstance(steps := getattr(model, "steps", None), list) and steps:
-        return steps[-1][1]
-    for attribute in ("best_estimator_", "final_estimator_"):
-        if hasattr(model, attribute):
-            return getattr(model, attribute)
-    several = getattr(model, "estimators_", None)
-    return several[0] if isinstance(several, list) and several else None
-
-
 def _refuse_unfitted(model: Any, name: str) -> None:
     if not hasattr(model, "__sklearn_tags__"):
         return
@@ -194,7 +150,6 @@ def adapt_xgboost(model: Any, name: str, positive: Any, output: Output | None) -
         output=output or ("logit" if objective == "binary:logitraw" else "score"),
         inputs=model.num_features(),
         names=None if model.feature_names is None else tuple(model.feature_names),
-        row_wise=True,
         convert=partial(_as_categories, _list_categories(model)),
     )
     if objective != "multi:softmax":
@@ -262,6 +217,5 @@ def adapt_lightgbm(model: Any, name: str, positive: Any, output: Output | None) 
         decisions=decisions,
         classes=classes,
         labels=labels,
-        row_wise=True,
         convert=partial(_as_categories, frozenset()),
     )

@@ -36,9 +36,6 @@ NUMPY_TYPES = {
 SHAPING = ("Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze")
 """Operators that do not change values."""
 
-ROW_WISE = ("TreeEnsemble", "TreeEnsembleClassifier", "TreeEnsembleRegressor", "SVMClassifier")
-"""Operators that process every row independently."""
-
 CLASSIFIERS = ("LinearClassifier", "SVMClassifier", "TreeEnsembleClassifier", "ZipMap")
 """Operators that name the labels of their columns."""
 
@@ -117,8 +114,7 @@ def _make_runner(session: Any, name: str) -> tuple[Callable[..., Any], Predictor
     if _reads_columns(inputs):
         names = tuple(each.name for each in inputs)
         read_columns = partial(_run_columns, session, {each.name: (each.type, each.shape) for each in inputs})
-        row_wise = bool(_nodes(session, ROW_WISE))
-        return read_columns, Predictor(read_columns, name, inputs=len(names), names=names, row_wise=row_wise)
+        return read_columns, Predictor(read_columns, name, inputs=len(names), names=names)
     if len(inputs) != 1 or inputs[0].type not in NUMPY_TYPES or len(inputs[0].shape) != 2:
         what = ", ".join(f"{each.name}: {each.type} {each.shape}" for each in inputs)
         raise HornbookError(
@@ -126,8 +122,7 @@ def _make_runner(session: Any, name: str) -> tuple[Callable[..., Any], Predictor
         )
     rows, columns = (size if isinstance(size, int) else None for size in inputs[0].shape)
     run = partial(_run, session, inputs[0].name, rows)
-    dtype, row_wise = NUMPY_TYPES[inputs[0].type], bool(_nodes(session, ROW_WISE))
-    return run, Predictor(run, name, inputs=columns, dtype=dtype, row_wise=row_wise)
+    return run, Predictor(run, name, inputs=columns, dtype=NUMPY_TYPES[inputs[0].type])
 
 
 def _run(session: Any, source: str, rows: int | None, target: str, array: NDArray[Any]) -> Any:
