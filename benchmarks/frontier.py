@@ -87,7 +87,7 @@ def judge_ours(
         for who in ("ours", *FORMS):
             short = [one for one in judged if one.literals <= size and who in ("ours", one.form)]
             if short:
-                best = max(short, key=lambda one: one.fidelity.hits)
+                best = max(short, key=lambda one: one.worth)
                 right[who][str(size)], kappa[who][str(size)] = judged[best]
     chosen = choose_candidate(result.candidates, MAX_LITERALS)
     share, own = judged[chosen]

@@ -183,7 +183,7 @@ weights = rng.normal(size=8)
 label = lambda rows: np.asarray(np.tanh(rows.to_numpy() * weights).sum(axis=1) > 0, np.intp)
 sampler = RowSampler(rows)
 result = search_explanations(label, sampler, ("no", "yes"), n_samples=1000, max_literals=8, form="card")
-print(*(f"{one.fidelity.hits}\\n{one.explanation}" for one in result.candidates), sep="\\n")
+print(*(f"{one.worth:.9f}\\n{one.explanation}" for one in result.candidates), sep="\\n")
 """
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shared.conditions import AGES, EVERY_ROW, SEXES, conditions, rows_of, value_of
+from sklearn.metrics import cohen_kappa_score
 
 from hornbook.conditions import Category, Threshold, shorten_cut
 from hornbook.errors import HornbookError
@@ -21,7 +22,7 @@ from hornbook.models import RowSampler
 from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
 from hornbook.surrogates import grid as grid_module
 from hornbook.surrogates.rules import RuleSearch, list_paths
-from hornbook.surrogates.search import fit_explanations
+from hornbook.surrogates.search import ChoiceSamples, fit_explanations
 from hornbook.surrogates.thresholds import keep_condition
 from hornbook.surrogates.tree import grow_tree, improve_tree, purity_gains
 
@@ -206,7 +207,7 @@ def test_search_finds_a_set_of_categories(form):
         return (rows.status.isin(["A1", "A4", "A6"]) & (rows.x > 0)).to_numpy(int)
 
     result = search_explanations(decide, RowSampler(frame), NAMES, n_samples=2000, max_literals=4, form=form)
-    assert result.chosen.fidelity.estimate > 0.99
+    assert result.chosen.agreement > 0.99
     assert "in {A1, A4, A6}" in format_lines(result.chosen.explanation)
 
 
@@ -370,9 +371,9 @@ def test_search_finds_what_a_model_does():
     agreement = np.mean(result.chosen.explanation.decide(fresh) == labels)
     assert result.chosen.literals <= 8
     assert agreement > 0.94
-    assert result.chosen.fidelity.estimate == pytest.approx(agreement, abs=0.04)
+    assert result.chosen.agreement == pytest.approx(agreement, abs=0.04)
     front = result.frontier()
-    assert all(a.literals < b.literals and a.fidelity.hits < b.fidelity.hits for a, b in pairwise(front))
+    assert all(a.literals < b.literals and a.worth < b.worth for a, b in pairwise(front))
 
 
 def test_search_repeats_itself_with_the_same_randomness():
@@ -389,7 +390,7 @@ def test_search_explains_a_model_that_always_says_the_same():
     result = search_explanations(
         lambda rows: np.ones(len(rows), np.intp), RowSampler(frame), NAMES, n_samples=500
     )
-    assert result.chosen.literals == 0 and result.chosen.fidelity.estimate == 1
+    assert result.chosen.literals == 0 and result.chosen.agreement == 1
     assert str(result.chosen.explanation) == "always: yes"
 
 
@@ -404,34 +405,53 @@ OTHERS = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 60), st.integers(
 def candidates_of(commonest, others):
     """Candidates over 600 samples: the commonest class, and others that find and invent some answers."""
     rule = ConditionRule((Threshold("a", 1),), 1)
-    always = np.arange(600) < commonest
-    rights = [(0, always)]
+    truth = np.arange(600) >= commonest
+    fresh = ChoiceSamples(truth.astype(np.intp), np.ones(600))
+    made = [(0, np.zeros(600, np.intp))]
     for literals, found, invented in others:
-        right = always.copy()
-        right[commonest : commonest + found] = True
-        right[: min(invented, commonest)] = False
-        rights.append((literals, right))
-    return [Candidate(RuleSet(("no", "yes"), (rule,) * size, 0), right) for size, right in rights]
+        decided = np.zeros(600, np.intp)
+        decided[commonest : commonest + found] = decided[: min(invented, commonest)] = 1
+        made.append((literals, decided))
+    return [Candidate(RuleSet(("no", "yes"), (rule,) * size, 0), decided, fresh) for size, decided in made]
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 4))
+def test_worth_is_the_mean_of_kappa_and_of_the_gap_closed_with_the_slopes_of_its_samples(seed, classes):
+    rng = np.random.default_rng(seed)
+    truth = np.concatenate([np.zeros(9, np.intp), rng.integers(classes, size=40), np.arange(classes)])
+    decided = np.where(rng.random(len(truth)) < 0.6, truth, rng.integers(classes, size=len(truth)))
+    weights = rng.uniform(0.5, 2, len(truth))
+    fresh = ChoiceSamples(truth, weights)
+    worth, slopes = fresh.judge(decided)
+    share = np.average(truth == decided, weights=weights)
+    base = (np.bincount(truth, weights) / weights.sum()).max()
+    kappa = cohen_kappa_score(truth, decided, sample_weight=weights)
+    assert worth == pytest.approx((kappa + (share - base) / (1 - base)) / 2)
+    assert fresh.judge(np.full_like(truth, rng.integers(classes)))[0] <= 1e-12
+    assert fresh.judge(truth)[0] == pytest.approx(1)
+    at, step = rng.integers(len(truth)), 1e-6
+    moved = ChoiceSamples(truth, weights * np.where(np.arange(len(truth)) == at, 1 + step, 1)).judge(decided)[
+        0
+    ]
+    assert (moved - worth) / step == pytest.approx(slopes[at], abs=1e-5)
 
 
 def clearly_better(one, other):
     """Whether a lead is beyond two standard errors, straight from the samples."""
-    gained, lost = (one.right & ~other.right).sum(), (other.right & ~one.right).sum()
-    return gained - lost > 2 * math.sqrt(gained + lost)
+    slopes = [each.fresh.judge(each.decided)[1] for each in (one, other)]
+    return one.worth - other.worth > 2 * math.sqrt(((slopes[0] - slopes[1]) ** 2).sum()) + 1e-12
 
 
-@given(st.integers(200, 600), OTHERS)
+@given(st.integers(200, 590), OTHERS)
 def test_choose_candidate_is_the_shortest_that_closes_the_gap(commonest, others):
     candidates = candidates_of(commonest, others)
     chosen = choose_candidate(candidates, 20, 0.95)
     short = [one for one in candidates if one.literals <= 20]
-    best = max(one.fidelity.hits for one in short)
+    best = max(one.worth for one in short)
 
     def beaten(one):
-        missed = 0.05 * (best - candidates[0].fidelity.hits) if one.literals else 0
-        return any(
-            clearly_better(other, one) and other.fidelity.hits - one.fidelity.hits > missed for other in short
-        )
+        missed = 0.05 * best if one.literals else 0
+        return any(clearly_better(other, one) and other.worth - one.worth > missed for other in short)
 
     assert chosen in short and not beaten(chosen)
     assert all(beaten(one) for one in short if one.literals < chosen.literals)
@@ -439,7 +459,7 @@ def test_choose_candidate_is_the_shortest_that_closes_the_gap(commonest, others)
         assert chosen.literals
 
 
-@given(st.integers(200, 600), OTHERS, st.floats(0, 1), st.floats(0, 1))
+@given(st.integers(200, 590), OTHERS, st.floats(0, 1), st.floats(0, 1))
 def test_choose_candidate_that_closes_more_is_never_shorter(commonest, others, one, other):
     candidates = candidates_of(commonest, others)
     less, more = (choose_candidate(candidates, 20, share) for share in sorted((one, other)))

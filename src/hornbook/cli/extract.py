@@ -188,7 +188,7 @@ def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extra
 
 def describe_candidate(candidate: Candidate) -> str:
     """The form, size and fidelity of a candidate, as progress."""
-    fidelity = f"{100 * candidate.fidelity.estimate:.1f} % of samples"
+    fidelity = f"{100 * candidate.agreement:.1f} % of samples"
     return f"{candidate.form} with {candidate.literals} literals: {fidelity}"
 
 

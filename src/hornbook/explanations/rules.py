@@ -79,7 +79,7 @@ class RuleSet(Explanation):
         """One line a rule, and the default."""
         lines = [
             Line(
-                f"{'otherwise ' if number else ''}if {' and '.join(map(self.code_book.describe, rule.body))}",
+                f"{'otherwise ' if number else ''}if {' and '.join(self.code_book.describe_all(rule.body))}",
                 outcome=self.classes[rule.outcome],
             )
             for number, rule in enumerate(self.rules)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal, TypeAlias, get_args
+from itertools import chain
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.errors import HornbookError
@@ -25,11 +27,10 @@ from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.logic import Bools
 from hornbook.models import RowSampler
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share
 from hornbook.surrogates.certify import FULL_WORK, MOST_CERTIFIED, QUICK_WORK, Optimum, find_best_trees
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.points import PointCard
-from hornbook.surrogates.rules import LiteralRules, fit_rules
+from hornbook.surrogates.rules import LiteralRules, fit_regions, fit_rules
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
 from hornbook.surrogates.screening import ExchangeTest, choose_columns
 from hornbook.surrogates.thresholds import Build, Change, keep_condition, round_thresholds
@@ -43,45 +44,75 @@ FORMS = ("tree", "rules", "card")
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 """Numbers of literals at which explanations are made."""
 
+RARE_SHARE = 0.1
+"""The share of the rows below which a class is rare: samples are drawn near its rows."""
+
+GUIDED_SHARE = 0.4
+"""The most of all samples that are drawn near the rows of rare classes."""
+
+REGION_PRICES = (0.3, 0.5)
+"""The least precisions of rules that name a rare class."""
+
 MIN_SAMPLES, MAX_SAMPLES = 16_000, EXCHANGE_SAMPLES
 """Samples that explanations are fitted to, of a small table and of a large one."""
 
-CLOSED_GAP = 0.97
-"""The share of the gap between the commonest class and the best candidate that a chosen one closes."""
+CLOSED_GAP = 0.975
+"""The share of what the best candidate is worth that a chosen one has."""
 
 CLEAR_LEAD = 2.0
 """Standard errors by which a candidate is clearly better than another one."""
 
 
+@dataclass(frozen=True, eq=False)
+class ChoiceSamples:
+    """The model's class of each of the samples that candidates are compared by, and what each counts."""
+
+    truth: Ints
+    weights: Floats
+
+    def judge(self, decided: Ints) -> tuple[float, Floats]:
+        """What decisions are worth: the mean of κ and of the share of the commonest class's errors not made.
+
+        An explanation that names one class has 0, the model 1. With it comes how much each sample adds to it:
+        the square root of the sum of squares of these is the standard error.
+        """
+        size = int(max(self.truth.max(), decided.max())) + 1
+        weights = self.weights / self.weights.sum()
+        counts = np.bincount(self.truth * size + decided, weights, size * size).reshape(size, size)
+        given, said, agreement = counts.sum(axis=1), counts.sum(axis=0), float(np.trace(counts))
+        right = (self.truth == decided) - agreement
+        chance, common = float(given @ said), int(given.argmax())
+        rest = 1 - float(given[common])
+        if rest < 1e-12:  # the model gives one class alone
+            return agreement - 1, weights * right
+        kappa, closed = (agreement - chance) / (1 - chance), 1 - (1 - agreement) / rest
+        by_kappa = (right - (1 - kappa) * (given[decided] + said[self.truth] - 2 * chance)) / (1 - chance)
+        by_closed = (right - (1 - closed) * ((self.truth == common) - 1 + rest)) / rest
+        return (kappa + closed) / 2, weights * (by_kappa + by_closed) / 2
+
+
 @dataclass(frozen=True)
 class Candidate:
-    """An explanation, and which of the fresh samples that candidates are compared by it decides rightly.
+    """An explanation, and what it decides of the fresh samples that candidates are compared by.
 
     `missed` is the share of the samples it was fitted to by which any tree or rules with as many literals
-    may decide more of them rightly; None if that was not found out. `weights` are those of the samples, if
-    classes do not weigh alike.
+    may decide more of them rightly; None if that was not found out.
     """
 
     explanation: Explanation
-    right: Bools = field(compare=False, repr=False)  # (samples,)
+    decided: Ints = field(compare=False, repr=False)  # (samples,)
+    fresh: ChoiceSamples = field(compare=False, repr=False)
     missed: float | None = field(default=None, compare=False)
-    weights: Floats | None = field(default=None, compare=False, repr=False)  # (samples,)
 
     @cached_property
-    def fidelity(self) -> Share:
-        """The share of these samples that are decided as the model decides them."""
-        return Share.where(self.right)
+    def worth(self) -> float:
+        """What its decisions are worth: 0 if it names one class alone, 1 if they are the model's."""
+        return self.fresh.judge(self.decided)[0]
 
-    @cached_property
-    def gained(self) -> Floats:
-        """The weight of each sample that is decided rightly, and else 0, shape (samples,)."""
-        gained: Floats = np.where(self.right, 1.0 if self.weights is None else self.weights, 0.0)
-        return gained
-
-    @cached_property
-    def hits(self) -> float:
-        """The weight that is decided rightly."""
-        return float(self.gained.sum())
+    @property
+    def agreement(self) -> float:
+        """The share of the samples that are decided as the model decides them."""
+        return float(np.average(self.decided == self.fresh.truth, weights=self.fresh.weights))
 
     @property
     def literals(self) -> int:
@@ -93,16 +124,17 @@ class Candidate:
         """Whether it is a tree, a card or rules."""
         return self.explanation.form
 
-    def certify(self, optima: Sequence[Optimum], samples: pd.DataFrame, labels: Ints) -> Candidate:
+    def certify(self, optima: Sequence[Optimum], learning: WeighedSamples) -> Candidate:
         """The candidate with what it misses, on the samples that it was fitted to.
 
         Rules of three literals for several classes may be better than any tree of three questions.
         """
         classes = len(self.explanation.classes)
+        samples, labels, weights = learning.frame, learning.labels, learning.weights
         for optimum in optima:
             if optimum.questions == self.literals and (classes == 2 or self.literals < 3):
-                right = float((self.explanation.decide(samples) == labels).sum())
-                return replace(self, missed=max(0.0, optimum.bound - right) / len(samples))
+                right = float(weights[self.explanation.decide(samples) == labels].sum())
+                return replace(self, missed=max(0.0, optimum.bound - right) / float(weights.sum()))
         return self
 
 
@@ -110,8 +142,9 @@ class Candidate:
 class SearchResult:
     """All candidates, the shortest first, and the one chosen.
 
-    `answers` counts the model's answers that it took; `searched_columns` are those that were looked at,
-    and `exchanges` says which were not because the model seems not to read them.
+    `answers` counts the model's answers that it took, besides those about the table's rows;
+    `searched_columns` are those that were looked at, and `exchanges` says which were not because the model
+    seems not to read them.
     """
 
     candidates: tuple[Candidate, ...]
@@ -122,10 +155,10 @@ class SearchResult:
 
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates that are better than every shorter one."""
-        best, front = -1.0, []
+        best, front = -np.inf, []
         for candidate in self.candidates:
-            if candidate.hits > best:
-                best = candidate.hits
+            if candidate.worth > best:
+                best = candidate.worth
                 front.append(candidate)
         return tuple(front)
 
@@ -193,11 +226,8 @@ def search_explanations(
 
     """
     refuse_settings(form, max_literals, balance)
-    if n_samples is None:
-        n_samples = min(max(MIN_SAMPLES, len(sampler.frame) // 2), MAX_SAMPLES, sampler.max_samples)
-    samples = draw_learning_samples(sampler, n_samples, generator(seed, Purpose.LEARNING_SAMPLES))
-    fresh = sampler.draw_near(max(n_samples // 2, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
-    labels, truth = label_rows(samples), label_rows(fresh)
+    learning, choosing = SampleSource.of(sampler, label_rows, len(classes)).draw_both(n_samples, seed)
+    samples, labels, fresh, truth = learning.frame, learning.labels, choosing.frame, choosing.labels
     exchanges = ExchangeTest()
     if columns_read is None:
         rng = generator(seed, Purpose.COLUMN_EXCHANGES)
@@ -206,8 +236,9 @@ def search_explanations(
     read = [name for name in samples.columns if name in columns_read and name not in left_out]
     names = choose_columns(sampler.frame[read], samples[read], labels, code_book)
     observed, samples, fresh = sampler.frame[names], samples[names], fresh[names]
-    by_class = weigh_classes(labels, len(classes), balance)
-    weights, own = (np.eye(len(classes)) * by_class)[labels], by_class[truth]  # (samples, classes)
+    by_class = weigh_classes(np.bincount(labels, learning.weights, len(classes)), balance)
+    weights = np.eye(len(classes))[labels] * (by_class[labels] * learning.weights)[:, None]
+    judge = ChoiceSamples(truth, by_class[truth] * choosing.weights)
     grid = Grid.of(observed, code_book=code_book, labelled=(samples, labels))
     rows = grid.encode(samples).rank_categories(weights)
     judged = rows.grid.encode(fresh)
@@ -215,26 +246,29 @@ def search_explanations(
 
     def add(decided: Ints, build: Build) -> None:
         explanation = build(keep_condition).with_code_book(code_book)
-        candidate = Candidate(explanation, decided == truth, weights=own if balance else None)
+        candidate = Candidate(explanation, decided, judge)
         builds.setdefault(candidate, build)
         if watch is not None:
             watch(candidate)
 
-    for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
+    fitted = fit_explanations(rows, weights, classes, judged, max_literals, form)
+    named = () if form in ("tree", "card") else fit_rare_rules(rows, weights, classes, judged, max_literals)
+    for decided, build in chain(fitted, named):
         add(decided, build)
     optima = find_optima(builds, rows, weights, samples, FULL_WORK if certify else QUICK_WORK)
     trees = [each.tree for each in optima if isinstance(each.tree, Split) and form in ("auto", "tree")]
     for root in trees:
         add(decide_rows(root, judged.where_true, len(judged)), partial(name_tree, root, rows.grid, classes))
     if not balance:
-        builds = {candidate.certify(optima, samples, labels): build for candidate, build in builds.items()}
-    ordered = sorted(builds, key=lambda one: (one.literals, -one.hits, FORMS.index(one.form)))
+        learning = replace(learning, frame=samples)
+        builds = {candidate.certify(optima, learning): build for candidate, build in builds.items()}
+    ordered = sorted(builds, key=lambda one: (one.literals, -one.worth, FORMS.index(one.form)))
     chosen = choose_candidate(ordered, max_literals)
     everything = pd.concat([observed, samples, fresh], ignore_index=True)
     rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
     ordered[ordered.index(chosen)] = rounded
-    answers = len(samples) + len(fresh) + exchanges.answers
-    return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
+    asked = len(samples) + len(fresh) + exchanges.answers
+    return SearchResult(tuple(ordered), rounded, asked, tuple(names), exchanges)
 
 
 def refuse_settings(form: Form, max_literals: int, balance: float) -> None:
@@ -260,32 +294,94 @@ def find_optima(
     ]
 
 
-def weigh_classes(labels: Ints, count: int, balance: float) -> Floats:
+def weigh_classes(sizes: NDArray[Any], balance: float) -> Floats:
     """What a sample of each class weighs, 1 in the mean of all samples; shape (classes,).
 
     Examples
     --------
-    >>> labels = np.repeat([0, 1], [90, 10])
-    >>> weigh_classes(labels, 2, 0.0).tolist(), weigh_classes(labels, 2, 1.0).round(3).tolist()
+    >>> sizes = np.array([90, 10])
+    >>> weigh_classes(sizes, 0.0).tolist(), weigh_classes(sizes, 1.0).round(3).tolist()
     ([1.0, 1.0], [0.556, 5.0])
 
     """
-    sizes = np.bincount(labels, minlength=count)
-    weights = np.maximum(sizes, 1) ** -balance
-    scaled: Floats = weights * (len(labels) / (weights @ sizes))
+    weights = np.where(sizes > 0, sizes, 1.0) ** -balance
+    scaled: Floats = weights * (sizes.sum() / (weights @ sizes))
     return scaled
 
 
-def draw_learning_samples(sampler: RowSampler, size: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Samples in random order: half of any two rows, which stray far, half of two rows that are alike."""
-    parts = sampler.draw(size - size // 2, rng), sampler.draw_near(size // 2, rng)
-    return pd.concat(parts).iloc[rng.permutation(size)].reset_index(drop=True)
+@dataclass(frozen=True, eq=False)
+class WeighedSamples:
+    """Samples, the model's class for each, and what each counts, so that shares are natural ones."""
+
+    frame: pd.DataFrame
+    labels: Ints
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSource:
+    """Draws samples, more of them near the rows that the model gives a rare class.
+
+    Parameters
+    ----------
+    sampler
+        Where samples come from.
+    label_rows
+        The model.
+    chances
+        The probability of each row to be the first one of a sample; None if all are alike.
+
+    """
+
+    sampler: RowSampler
+    label_rows: Callable[[pd.DataFrame], Ints]
+    chances: Floats | None
+
+    @classmethod
+    def of(
+        cls, sampler: RowSampler, label_rows: Callable[[pd.DataFrame], Ints], classes: int
+    ) -> SampleSource:
+        """The source of a table's samples, once the model has been asked about the rows."""
+        labels = label_rows(sampler.frame)
+        sizes = np.bincount(labels, minlength=classes)
+        rare = find_rare(sizes)
+        if not rare.any():
+            return cls(sampler, label_rows, None)
+        share = min(GUIDED_SHARE / rare.sum(), RARE_SHARE)
+        own = np.where(rare, share / np.maximum(sizes, 1), 0.0)[labels]
+        return cls(sampler, label_rows, own + (1 - share * rare.sum()) / len(labels))
+
+    def draw_both(self, size: int | None, seed: int) -> tuple[WeighedSamples, WeighedSamples]:
+        """Draw the samples that explanations are fitted to, and half as many that choose among them."""
+        if size is None:
+            most = min(MAX_SAMPLES, self.sampler.max_samples)
+            size = min(max(MIN_SAMPLES, len(self.sampler.frame) // 2), most)
+        half = size // 2
+        learning = self.draw(size - half, half, generator(seed, Purpose.LEARNING_SAMPLES))
+        return learning, self.draw(0, max(half, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
+
+    def draw(self, far: int, near: int, rng: np.random.Generator) -> WeighedSamples:
+        """Draw samples of any two rows, which stray far, and of two rows that are alike; in random order."""
+        parts, weights = [], []
+        for size, alike in ((far, False), (near, True)):
+            if not size:
+                continue
+            if self.chances is None:
+                parts.append(self.sampler.draw_near(size, rng) if alike else self.sampler.draw(size, rng))
+                weights.append(np.ones(size))
+            else:
+                frame, first = self.sampler.draw_guided(size, self.chances, rng, alike)
+                parts.append(frame)
+                weights.append(1 / (len(self.chances) * self.chances[first]))
+        order = rng.permutation(far + near) if far else np.arange(near)
+        frame = pd.concat(parts).iloc[order].reset_index(drop=True)
+        return WeighedSamples(frame, self.label_rows(frame), np.concatenate(weights)[order])
 
 
 def choose_candidate(
     candidates: Sequence[Candidate], max_literals: int, closed_gap: float = CLOSED_GAP
 ) -> Candidate:
-    """The shortest candidate that closes nearly all of the gap between the commonest class and the best one.
+    """The shortest candidate that is worth nearly as much as the best one.
 
     A lead that may be chance does not count. The commonest class alone, a candidate without literals, is
     chosen only where no candidate is clearly better.
@@ -297,22 +393,44 @@ def choose_candidate(
     max_literals
         The most literals of a candidate that may be chosen.
     closed_gap
-        The share of the gap that has to be closed.
+        The share of what the best one is worth, beyond one class alone, that it has to have.
 
     """
     short = [candidate for candidate in candidates if candidate.literals <= max_literals]
     literals = np.array([candidate.literals for candidate in short])
-    gained = np.stack([candidate.gained for candidate in short])  # (candidates, samples)
-    hits, squares = gained.sum(axis=1), (gained**2).sum(axis=1)
-    leads = hits[:, None] - hits
-    differing = (
-        squares[:, None] + squares - 2 * gained @ gained.T
-    )  # of samples that one of two decides rightly
-    gap = hits.max() - hits[literals == 0].max(initial=0.0)
+    judged = [candidate.fresh.judge(candidate.decided) for candidate in short]
+    worth, parts = np.array([one for one, _ in judged]), np.stack([each for _, each in judged])
+    leads = worth[:, None] - worth
+    squares = (parts**2).sum(axis=1)
+    spreads = np.sqrt(np.maximum(squares[:, None] + squares - 2 * parts @ parts.T, 0.0))
+    gap = worth.max() - worth[literals == 0].max(initial=0.0)
     allowed = np.where(literals > 0, (1 - closed_gap) * gap, 0.0)
-    beaten = ((leads > CLEAR_LEAD * np.sqrt(np.maximum(differing, 0.0))) & (leads > allowed)).any(axis=0)
+    beaten = ((leads > CLEAR_LEAD * spreads) & (leads > allowed)).any(axis=0)
     close = [candidate for candidate, worse in zip(short, beaten.tolist(), strict=True) if not worse]
-    return min(close, key=lambda candidate: (candidate.literals, -candidate.hits))
+    return min(close, key=lambda candidate: (candidate.literals, -candidate.worth))
+
+
+def find_rare(sizes: NDArray[Any]) -> Bools:
+    """The classes that occur, but seldom; shape (classes,)."""
+    rare: Bools = (sizes > 0) & (sizes < RARE_SHARE * sizes.sum())
+    return rare
+
+
+def fit_rare_rules(
+    rows: CodedRows, weights: Floats, classes: tuple[str, ...], judged: CodedRows, max_literals: int
+) -> Iterator[tuple[Ints, Build]]:
+    """Decisions about other rows by rules that name the rarer classes alone, and what makes the rules."""
+    if not find_rare(weights.sum(axis=0)).any():
+        return
+    rows, weights = rows.merge_equal(weights)
+    some, own = rows.first(EXCHANGE_SAMPLES), weights[:EXCHANGE_SAMPLES]
+    order = np.argsort(-weights.sum(axis=0), kind="stable")  # the commonest class is number 0 of a region
+    numbers = np.argsort(order)[own.argmax(axis=1)]
+    for price in REGION_PRICES:
+        for found in fit_regions(some, numbers, own.sum(axis=1), max_literals, price):
+            named = tuple((body, int(order[outcome])) for body, outcome in found.rules)
+            rules = LiteralRules(named, int(order[0]))
+            yield rules.decide(judged), partial(name_rules, rules, rows.grid, classes)
 
 
 def fit_explanations(
@@ -365,8 +483,10 @@ def name_card(card: PointCard, grid: Grid, classes: tuple[str, ...], change: Cha
 
 
 def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...], change: Change) -> RuleSet:
-    """The rules in conditions."""
+    """The rules in conditions, without those that others of a rule imply."""
     named = []
-    for body, outcome in rules.rules:
-        named.append(ConditionRule(tuple(change(grid.literals[literal]) for literal in body), outcome))
+    for literals, outcome in rules.rules:
+        body = tuple(dict.fromkeys(change(grid.literals[literal]) for literal in literals))
+        implied = [each for each in body if any(one != each and one.implies(each) for one in body)]
+        named.append(ConditionRule(tuple(each for each in body if each not in implied), outcome))
     return RuleSet(classes, tuple(named), rules.default)
