@@ -47,6 +47,7 @@ from hornbook.conditions import (
     merge_conditions,
     write_value,
 )
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.schema import leaves_out_defaults
 from hornbook.storage import read_toml
@@ -63,7 +64,7 @@ MAX_NAMED_VALUES = 12
 
 @leaves_out_defaults
 @dataclass(frozen=True)
-class ColumnWords:
+class ColumnWords(Displayed):
     """What a column and its values are called.
 
     Parameters
@@ -95,6 +96,10 @@ class ColumnWords:
     whole: bool = False
     pair: tuple[Value, ...] = ()
     scale: Scale = ""
+
+    def __str__(self) -> str:
+        values = list_values(name for _, name in self.levels)
+        return ", ".join(part for part in (self.label, self.unit, values) if part) or "no words"
 
     @property
     def are_categories(self) -> bool:
@@ -153,7 +158,7 @@ class Phrase:
 
 
 @dataclass(frozen=True)
-class CodeBook:
+class CodeBook(Displayed):
     """The words of the user for columns, their values, and classes.
 
     Parameters
@@ -177,6 +182,9 @@ class CodeBook:
     columns: Mapping[str, ColumnWords] = field(default_factory=dict)
     classes: Mapping[str, str] = field(default_factory=dict)
     source: str = field(default="the code book", compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"words for {len(self.columns)} columns and {len(self.classes)} classes"
 
     def with_whole(self, names: Iterable[str]) -> CodeBook:
         """The code book that knows which columns have whole numbers only."""

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 import pandas as pd
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.times import count_days, find_time_type
@@ -29,7 +30,7 @@ FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
 
 
 @dataclass(frozen=True)
-class _ColumnCondition(ABC):
+class _ColumnCondition(Displayed, ABC):
     """What conditions share: they are about one column, and each has a negation."""
 
     column: str

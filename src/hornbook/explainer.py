@@ -18,6 +18,7 @@ from hornbook.checks import Claim, ClaimCheck, check
 from hornbook.code_book import UNNAMED_TARGET, CodeBookSource
 from hornbook.deadline import Stopwatch
 from hornbook.diff import ModelDiff, diff
+from hornbook.display import Displayed, Listing
 from hornbook.errors import HornbookError
 from hornbook.extraction import (
     Extraction,
@@ -115,7 +116,7 @@ def _as_question(
     return ask
 
 
-class Explainer:
+class Explainer(Displayed):
     """A fitted classifier bound to rows: explains it, gives reasons, checks claims, compares, learns rules.
 
     Parameters
@@ -209,13 +210,9 @@ class Explainer:
             )
             self.accuracy = None if y is None else self.subject.measure_accuracy(y)
 
-    def __repr__(self) -> str:
-        subject = self.subject
-        rows, columns = subject.frame.shape
-        classes = ", ".join(subject.classes)
+    def __str__(self) -> str:
         accuracy = "" if self.accuracy is None else f", right on {self.accuracy}"
-        size = f"{rows:,} rows of {columns} columns"
-        return f"Explainer of {subject.predictor.name} on {size}: {classes}{accuracy}"
+        return f"Explainer of {self.subject}{accuracy}"
 
     @_as_question
     def extract(
@@ -368,9 +365,9 @@ class Explainer:
             self._reasoner, max_reasons, share=share, prefer=prefer, proof=proof, seconds=seconds
         )
 
-    def why_cases(self, extraction: Extraction, count: int) -> list[Why]:
+    def why_cases(self, extraction: Extraction, count: int) -> Listing[Why]:
         """Why the model decides so many rows so: some that an explanation decides otherwise, and others."""
-        return self._reasoner.explain_cases(extraction.explanation, count)
+        return Listing(self._reasoner.explain_cases(extraction.explanation, count))
 
     @_as_question
     def changes(
@@ -451,7 +448,7 @@ class Explainer:
         local_search: bool = True,
         proof: bool = False,
         proof_seconds: float = PROOF_SECONDS,
-    ) -> list[ClaimCheck]:
+    ) -> Listing[ClaimCheck]:
         """For each claim look for rows that break it.
 
         Parameters

@@ -10,13 +10,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.schema import also_writes
 
 
 @also_writes("estimate", "low", "high")
 @dataclass(frozen=True)
-class Share:
+class Share(Displayed):
     """A share estimated from `hits` of `size` samples, with an exact interval.
 
     Samples that belong together, such as equal rows or the rows of a patient, tell less than as many
@@ -30,7 +31,7 @@ class Share:
     >>> print(Share.where(np.arange(200) < 190, units=np.arange(200) // 10))
     95.00 % (95 % interval 75.13 % to 99.87 %)
     >>> Share.of(0, 0)
-    Share(hits=0, size=0, confidence=0.95, independent=0)
+    not measured
 
     References
     ----------
@@ -141,7 +142,7 @@ def count_independent(units: NDArray[np.intp]) -> int:
 
 @also_writes("estimate", "low", "high")
 @dataclass(frozen=True)
-class StratifiedShare:
+class StratifiedShare(Displayed):
     """A share of a population whose parts, the strata, were sampled apart, with an interval.
 
     Every stratum counts by its part of the population, however many samples it got: so the share is

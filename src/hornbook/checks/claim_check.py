@@ -24,6 +24,7 @@ from hornbook.checks.violations import NEAREST_ROWS, BodySampler, Violation, bri
 from hornbook.code_book import CodeBook
 from hornbook.conditions import meet_conditions
 from hornbook.deadline import Deadline
+from hornbook.display import Displayed, Listing
 from hornbook.errors import HornbookError, ModelError
 from hornbook.extraction import ColumnSummary, read_value
 from hornbook.extraction.result import plain_value
@@ -53,7 +54,7 @@ LADDER_VALUES = 32
 
 @also_writes("broken", text=lambda check: str(check.claim))
 @dataclass(frozen=True, eq=False)
-class ClaimCheck:
+class ClaimCheck(Displayed):
     """Whether a model breaks a claim.
 
     Parameters
@@ -94,7 +95,7 @@ def check(
     proof: bool = False,
     proof_seconds: float = PROOF_SECONDS,
     total_seconds: float | None = None,
-) -> list[ClaimCheck]:
+) -> Listing[ClaimCheck]:
     r"""For each claim look for rows that break it.
 
     Parameters
@@ -137,7 +138,7 @@ def check(
     for number, claim in enumerate(listed):
         rng = generator(subject.seed, Purpose.PROPERTY_CHECK, number)
         checked.append(checker.within_budget(len(listed) - number).check(claim, rng, prover))
-    return checked
+    return Listing(checked)
 
 
 def read_claims(

@@ -25,6 +25,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords, read_segment
 from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.times import read_days, write_days
 
@@ -32,7 +33,7 @@ Direction: TypeAlias = Literal["lowers", "raises"]
 
 
 @dataclass(frozen=True)
-class RuleClaim:
+class RuleClaim(Displayed):
     """The claim that every row which meets the body gets the outcome.
 
     Parameters
@@ -67,7 +68,7 @@ class RuleClaim:
 
 
 @dataclass(frozen=True)
-class MonotoneClaim:
+class MonotoneClaim(Displayed):
     """The claim that a class is never lost (or, if it `raises`, never gained) as a column rises.
 
     Examples

@@ -100,7 +100,7 @@ def check_theory(
     ...     rules, model.satisfied_by, Random(model.vocabulary), 1000, rng=np.random.default_rng(0)
     ... ):
     ...     print(verdict.broken, verdict.witness)
-    True Interpretation(true=frozenset({0}), false=frozenset({2}))
+    True true [0], false [2], all else unknown
     False None
 
     """

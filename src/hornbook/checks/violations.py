@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hornbook.conditions import Condition, find_range, meet_conditions, shorten_cut
 from hornbook.delta import PartSearch, minimise
+from hornbook.display import Displayed
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher
 from hornbook.tables import replace_columns
@@ -119,7 +120,7 @@ def _replace_values(values: pd.Series[Any], where: Bools, others: pd.Series[Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Violation:
+class Violation(Displayed):
     """Rows that break a claim: one row, or two that differ in one column, the lower one first.
 
     Parameters
@@ -139,6 +140,10 @@ class Violation:
     outcomes: tuple[str, ...]
     row: Any
     changed: tuple[str, ...]
+
+    def __str__(self) -> str:
+        near = f"row {self.row}" + (f" with another {' and '.join(self.changed)}" if self.changed else "")
+        return f"{near}: {', then '.join(self.outcomes)}"
 
 
 def bring_close(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hornbook.display import Displayed, count_things
 from hornbook.explanations import Explanation
 from hornbook.schema import also_writes, write_json
 from hornbook.statistics import Share, StratifiedShare
@@ -21,7 +22,7 @@ FALSE_DISCOVERY_RATE = 0.05
 
 
 @dataclass(frozen=True)
-class DiffLine:
+class DiffLine(Displayed):
     """A line of the explanation that says where models disagree, and how often it is right.
 
     Attributes
@@ -54,10 +55,13 @@ class DiffLine:
         share = self.precision if few else self.unseen
         return share is None or not share.estimate < 0.5  # nothing is known without any
 
+    def __str__(self) -> str:
+        return describe_line(self)
+
 
 @also_writes("is_discovery")
 @dataclass(frozen=True)
-class DiffGroup:
+class DiffGroup(Displayed):
     """A group of rows, and the share of its held-out rows on which there is disagreement.
 
     Attributes
@@ -84,9 +88,12 @@ class DiffGroup:
         """Whether there is more disagreement than elsewhere, with the false discovery rate controlled."""
         return self.q_value <= FALSE_DISCOVERY_RATE
 
+    def __str__(self) -> str:
+        return f"{self.condition}: {self.share}" + ("" if self.is_discovery else ", as elsewhere")
+
 
 @dataclass(frozen=True)
-class DiffRow:
+class DiffRow(Displayed):
     """A row on which there is disagreement.
 
     Attributes
@@ -108,9 +115,12 @@ class DiffRow:
     new: str
     line: int | None
 
+    def __str__(self) -> str:
+        return f"row {self.row}: {self.old} → {self.new}"
+
 
 @dataclass(frozen=True)
-class ModelSide:
+class ModelSide(Displayed):
     """One of the two models.
 
     Attributes
@@ -134,6 +144,10 @@ class ModelSide:
     explanation: Explanation
     fidelity: Share
 
+    def __str__(self) -> str:
+        shares = ", ".join(f"{name} {100 * share.estimate:.2f} %" for name, share in self.shares.items())
+        return f"{self.name}: {shares}"
+
 
 @also_writes(
     text=lambda diff: [line.text for line in diff.explanation.lines()],
@@ -144,7 +158,7 @@ class ModelSide:
     format=lambda diff: DIFF_FORMAT,
 )
 @dataclass(frozen=True)
-class ModelDiff:
+class ModelDiff(Displayed):
     """The disagreement of two models, or of a model and the truth.
 
     Attributes
@@ -239,7 +253,7 @@ class ModelDiff:
             found = f"{len(discoveries)} of {len(self.groups)} groups that were tested"
             yield f"# {found} have more of it than all rows, with a false discovery rate of 5 %"
         for group in discoveries:
-            yield f"#   {group.condition}: {group.share}"
+            yield f"#   {group}"
         yield from (f"# {note}" for note in self.notes)
 
     def to_json(self) -> str:
@@ -249,7 +263,7 @@ class ModelDiff:
 
 def describe_line(line: DiffLine) -> str:
     """Say how often a line applies and is right."""
-    words = ["1 row" if line.rows == 1 else f"{line.rows:,} rows"]
+    words = [count_things(line.rows, "row")]
     if line.unseen.size:
         words.append(f"right on {line.unseen.hits} of {line.unseen.size} held-out rows")
     if line.precision is not None and line.precision.size:

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Condition, Missing, Threshold, merge_conditions
+from hornbook.display import Displayed
 from hornbook.logic import Bools
 
 Points: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class CardLine:
+class CardLine(Displayed):
     """Points for a body of conditions, the last one its own, the others those of the lines above it.
 
     `points` has one number for each class, or one alone if there are two classes; so has
@@ -33,6 +34,9 @@ class CardLine:
     body: tuple[Condition, ...]
     points: tuple[int, ...]
     unknown_points: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{' and '.join(map(str, self.body))}: {', '.join(f'{each:+d}' for each in self.points)}"
 
 
 def sum_points(lines: Iterable[CardLine], start: tuple[int, ...], frame: pd.DataFrame) -> Points:

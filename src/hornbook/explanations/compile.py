@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition, Missing, background_rules
+from hornbook.display import Displayed
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, fresh_name
 
 
 @dataclass(frozen=True)
-class CompiledExplanation:
+class CompiledExplanation(Displayed):
     """A Horn theory, with the rows that it is about.
 
     Parameters
@@ -45,6 +46,9 @@ class CompiledExplanation:
     background: HornTheory
     conditions: tuple[Condition, ...]
     classes: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return str(HornTheory(self.theory.vocabulary, self.rules))
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:

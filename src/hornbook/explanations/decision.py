@@ -13,6 +13,7 @@ import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Condition, Missing, find_range, make_range
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.explanations.explanation import Explanation, ReasonCode
 
@@ -30,7 +31,7 @@ MAX_SHOWN_CODES = 4
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Displayed):
     """What an explanation decides about one row, why, and what would change it.
 
     Parameters

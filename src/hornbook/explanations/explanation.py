@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Category, Condition, Missing
+from hornbook.display import Displayed, count_things, join_lines
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.logic import Bools
@@ -22,7 +23,7 @@ Ints: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Displayed):
     """One line of an explanation, as every renderer shows it.
 
     Parameters
@@ -43,9 +44,12 @@ class Line:
     cells: tuple[str, ...] = ()
     outcome: str = ""
 
+    def __str__(self) -> str:
+        return f"{'  '.join([*self.cells, self.text])}{': ' * bool(self.outcome)}{self.outcome}"
+
 
 @dataclass(frozen=True)
-class ReasonCode:
+class ReasonCode(Displayed):
     """What a column of a card has to do with a decision.
 
     Its value favours the class that is decided for by so many points more than the value (or the
@@ -139,7 +143,7 @@ class Box:
     no: int | None = None
 
 
-class Explanation(ABC):
+class Explanation(Displayed, ABC):
     """A tree, a card or rules about the columns of a table: it decides every row.
 
     `classes` are the names of the classes; decisions are their numbers. `code_book` has the words for
@@ -272,6 +276,9 @@ class Explanation(ABC):
 
     def __str__(self) -> str:
         return format_lines(self)
+
+    def __repr__(self) -> str:
+        return f"{self.noun} with {count_things(self.literals, 'literal')}: {join_lines(str(self))}"
 
 
 def format_lines(explanation: Explanation) -> str:

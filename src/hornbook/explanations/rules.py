@@ -9,6 +9,7 @@ import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answers
@@ -16,11 +17,14 @@ from hornbook.logic import Bools
 
 
 @dataclass(frozen=True)
-class ConditionRule:
+class ConditionRule(Displayed):
     """A class that follows where all conditions of a body are true. An unknown condition is not met."""
 
     body: tuple[Condition, ...]
     outcome: int
+
+    def __str__(self) -> str:
+        return f"if {' and '.join(map(str, self.body)) or 'anything'}: class {self.outcome}"
 
 
 @dataclass(frozen=True)

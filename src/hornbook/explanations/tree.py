@@ -12,6 +12,7 @@ import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition
+from hornbook.display import Displayed
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answers
 from hornbook.logic import Bools
@@ -20,12 +21,15 @@ Question = TypeVar("Question")
 
 
 @dataclass(frozen=True)
-class Split(Generic[Question]):
+class Split(Displayed, Generic[Question]):
     """A question: `yes` follows where it is true, `no` where it is false or unknown."""
 
     question: Question
     yes: Split[Question] | int
     no: Split[Question] | int
+
+    def __str__(self) -> str:
+        return f"if {self.question}: {self.yes}, otherwise ({self.no})"
 
 
 Node: TypeAlias = "Split[Question] | int"

@@ -92,7 +92,7 @@ def learn_levels(
     if pronoun = she: job = nurse
     if job = nurse and pronoun = he: impossible
     >>> print(extraction.guarantee)
-    exact: hypothesis and teacher agree on every interpretation
+    exact: rules and teacher agree on every interpretation
 
     """
     teacher = subject.teacher

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Condition, Missing, Threshold, make_range
+from hornbook.display import Displayed
 from hornbook.explanations.explanation import Explanation
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
@@ -42,7 +43,7 @@ MAX_NAMED_CLASSES = 8
 
 
 @dataclass(frozen=True)
-class CommonestClass:
+class CommonestClass(Displayed):
     """The class that a model gives most cases of a population, and the share of these cases.
 
     This is what an explanation reaches that always names the class: agreement is worth what it has beyond.
@@ -56,7 +57,7 @@ class CommonestClass:
 
 
 @dataclass(frozen=True)
-class ClassAgreement:
+class ClassAgreement(Displayed):
     """How many of a model's decisions for a class an explanation finds, and how many it invents.
 
     Examples
@@ -77,7 +78,7 @@ class ClassAgreement:
 
 @also_writes("commonest", "kappa", "gap_closed", "by_class")
 @dataclass(frozen=True)
-class AnswerTable:
+class AnswerTable(Displayed):
     """How many cases of a population get each pair of classes: the model's (rows), and the explanation's.
 
     Examples
@@ -143,10 +144,13 @@ class AnswerTable:
         if others := len(self.by_class) - len(classes):
             yield f"and {others} other classes, which are found more often"
 
+    def __str__(self) -> str:
+        return "\n".join(self.describe_classes())
+
 
 @also_writes("population")
 @dataclass(frozen=True)
-class Fidelity:
+class Fidelity(Displayed):
     """The share of cases of a population on which explanation and model agree.
 
     The headline is about rows that were held out, if any were: nothing was drawn from them, fitted
@@ -274,7 +278,7 @@ Answers: TypeAlias = tuple[Labels, Labels]
 
 
 @dataclass(frozen=True)
-class GroupFidelity:
+class GroupFidelity(Displayed):
     """How often explanation and model say the same on the samples that meet a condition.
 
     `condition` is in words, `fidelity` is the share of these samples; the group was chosen by others.
@@ -282,6 +286,9 @@ class GroupFidelity:
 
     condition: str
     fidelity: Share
+
+    def __str__(self) -> str:
+        return f"{self.condition}: the same on {self.fidelity} of {self.fidelity.size:,} samples"
 
 
 def measure_groups(

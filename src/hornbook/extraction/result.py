@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole, list_values
 from hornbook.conditions import Value
+from hornbook.display import Displayed, Listing, count_things
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
     CompiledExplanation,
@@ -51,7 +52,7 @@ MAX_CATEGORIES = 1000
 
 
 @dataclass(frozen=True)
-class LineStatistics:
+class LineStatistics(Displayed):
     """How often a line of an explanation applies, and how often the model agrees with it there.
 
     Attributes
@@ -81,9 +82,17 @@ class LineStatistics:
         if self.rows is not None and self.rows < 0:
             raise HornbookError(f"{self.rows} is no number of rows")
 
+    def __str__(self) -> str:
+        parts = [] if self.rows is None else [f"applies to {count_things(self.rows, 'row')}"]
+        if self.row_precision is not None and self.row_precision.size:
+            parts.append(f"the model agrees on {self.row_precision}")
+        if self.precision is not None and self.precision.size:
+            parts.append(f"on samples {self.precision}")
+        return "; ".join([*parts, *([] if self.guarantee is None else [str(self.guarantee)])])
+
 
 @dataclass(frozen=True)
-class RiskRow:
+class RiskRow(Displayed):
     """How often a model decides so where the points of a card have a total, or one in a range of totals.
 
     Attributes
@@ -111,9 +120,12 @@ class RiskRow:
             return "any" if np.isinf(self.high) else f"{high} or less"
         return f"{low} or more" if np.isinf(self.high) else f"{low} to {high}"
 
+    def __str__(self) -> str:
+        return f"total {self.total}: {self.rows} of {self.rows.size:,} rows"
+
 
 @dataclass(frozen=True)
-class ColumnImportance:
+class ColumnImportance(Displayed):
     """How often an answer changes if a sample gets the value of another one in a column.
 
     Attributes
@@ -129,9 +141,12 @@ class ColumnImportance:
     model: Share
     explanation: Share
 
+    def __str__(self) -> str:
+        return f"{self.name}: exchanged, it changes {self.model} of the model's answers"
+
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Displayed):
     """A row that explanation and model decide differently.
 
     Attributes
@@ -153,9 +168,13 @@ class Difference:
     facts: tuple[str, ...]
     index: Value | None = None
 
+    def __str__(self) -> str:
+        name = "a sample" if self.index is None else f"row {self.index}"
+        return f"{name}: {self.explanation} by the explanation, {self.model} by the model"
+
 
 @dataclass(frozen=True)
-class ColumnSummary:
+class ColumnSummary(Displayed):
     """What values a column of the table has.
 
     Attributes
@@ -183,6 +202,13 @@ class ColumnSummary:
         if len(self.numbers) not in (0, 3):
             raise HornbookError(f"{self.numbers} are not the least, middle and greatest value of a column")
 
+    def __str__(self) -> str:
+        values = list_values(self.categories)
+        if self.numbers:
+            low, middle, high = self.numbers
+            values = f"{low:.6g} to {high:.6g}, median {middle:.6g}"
+        return f"{self.name}: {values}" + (f"; {self.missing:.1%} missing" if self.missing else "")
+
     @classmethod
     def of(cls, values: pd.Series[Any], code_book: CodeBook = EMPTY_BOOK) -> ColumnSummary:
         """Summarise a column; a code book says whether its numbers are categories."""
@@ -199,7 +225,7 @@ class ColumnSummary:
 
 
 @dataclass(frozen=True)
-class FrontierPoint:
+class FrontierPoint(Displayed):
     """An explanation of some size, and how faithful it is.
 
     `explanation` is None for a hypothesis on the way of a query learner, of which only the size is
@@ -220,9 +246,12 @@ class FrontierPoint:
         if self.lines and len(self.lines) != expected:
             raise HornbookError("a point of the frontier has not as many statistics as lines")
 
+    def __str__(self) -> str:
+        return f"{count_things(self.literals, 'literal')}: {self.fidelity}"
+
 
 @dataclass(frozen=True)
-class BeyondHorn:
+class BeyondHorn(Displayed):
     """What no Horn theory can say of a model whose every case was asked about.
 
     Attributes
@@ -238,10 +267,13 @@ class BeyondHorn:
     cases: int
     clauses: tuple[str, ...]
 
+    def __str__(self) -> str:
+        return "\n".join([f"{count_things(self.cases, 'case')} beyond Horn rules", *self.clauses])
+
 
 @also_writes("code_book", text=lambda extraction: [line.text for line in extraction.explanation.lines()])
 @dataclass(frozen=True)
-class Extraction:
+class Extraction(Displayed):
     """The explanation of a model, how faithful it is, and what it took.
 
     Attributes
@@ -310,6 +342,10 @@ class Extraction:
             raise HornbookError("there are not as many classes as the explanation has")
         if len(self.lines) != len(self.explanation.lines()):
             raise HornbookError("there are not as many statistics as the explanation has lines")
+        object.__setattr__(self, "frontier", Listing(self.frontier))
+
+    def __repr__(self) -> str:
+        return f"{self.explanation!r}; fidelity {self.fidelity}"
 
     def __str__(self) -> str:
         return "\n".join([str(self.explanation), *(f"# {comment}" for comment in self.describe_fidelity())])

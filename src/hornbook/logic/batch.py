@@ -10,6 +10,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import bits
 from hornbook.logic.bits import Order, Values, Words, as_numbers
@@ -20,11 +21,14 @@ BLOCK = 1 << 14
 
 
 @dataclass(frozen=True)
-class Interpretation:
+class Interpretation(Displayed):
     """One partial interpretation: the true variables, the false ones; the rest is unknown."""
 
     true: frozenset[int]
     false: frozenset[int] = frozenset()
+
+    def __str__(self) -> str:
+        return f"true {sorted(self.true)}, false {sorted(self.false)}, all else unknown"
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,7 @@ class Batch:
     >>> vocabulary = Vocabulary(["horse", "wings", "pegasus"])
     >>> batch = Batch.from_array([[1, 1, np.nan], [1, 0, 0]], vocabulary)
     >>> len(batch), batch[1]
-    (2, Interpretation(true=frozenset({0}), false=frozenset({1, 2})))
+    (2, true [0], false [1, 2], all else unknown)
     >>> batch.to_array()
     array([[ 1.,  1., nan],
            [ 1.,  0.,  0.]])

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 
 NEGATION_PREFIX = "not_"
@@ -37,7 +38,7 @@ def fresh_name(wanted: str, taken: Container[str]) -> str:
 
 
 @dataclass(frozen=True, init=False)
-class Vocabulary:
+class Vocabulary(Displayed):
     """Ordered unique variable names, some of them paired with their duals.
 
     A variable is an index into the vocabulary. The dual of `v` is the variable that stands
@@ -175,6 +176,9 @@ class Vocabulary:
         v, w = np.array(self.pairs, np.intp).reshape(-1, 2).T
         return np.concatenate([v, w]), np.concatenate([w, v])
 
+    def __str__(self) -> str:
+        return f"{len(self)} variables: {', '.join(self.names)}"
+
     def __len__(self) -> int:
         return len(self.names)
 
@@ -203,7 +207,7 @@ Head: TypeAlias = int | Bottom
 
 
 @dataclass(frozen=True, init=False)
-class Rule:
+class Rule(Displayed):
     """`body → head`: if every variable of the body is true, so is the head.
 
     An empty body means ⊤. A rule whose head is in its body says nothing.
@@ -212,9 +216,9 @@ class Rule:
     --------
     >>> vocabulary = Vocabulary(["horse", "wings", "pegasus"])
     >>> Rule.of(vocabulary, ["horse", "wings"], "pegasus")
-    Rule(body=frozenset({0, 1}), head=2)
+    0 ∧ 1 → 2
     >>> Rule({0, 1}, BOTTOM)
-    Rule(body=frozenset({0, 1}), head=BOTTOM)
+    0 ∧ 1 → ⊥
 
     """
 
@@ -230,6 +234,9 @@ class Rule:
             )
         object.__setattr__(self, "body", body)
         object.__setattr__(self, "head", head)
+
+    def __str__(self) -> str:
+        return f"{' ∧ '.join(map(str, sorted(self.body))) or '⊤'} → {self.head}"
 
     @classmethod
     def of(cls, vocabulary: Vocabulary, body: Iterable[str], head: str | Bottom) -> Rule:

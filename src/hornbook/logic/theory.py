@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import bits, chaining, formats
 from hornbook.logic.batch import Batch, Interpretation
@@ -25,7 +26,7 @@ from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule, Vocabulary
 
 
 @dataclass(frozen=True, init=False)
-class HornTheory:
+class HornTheory(Displayed):
     """A set of Horn rules over one vocabulary, kept in order.
 
     A partial interpretation satisfies the theory if some way of filling in its unknown
@@ -210,7 +211,7 @@ class HornTheory:
 
 
 @dataclass(frozen=True)
-class Derivation:
+class Derivation(Displayed):
     """Facts, and the rules that fire from them, in order."""
 
     vocabulary: Vocabulary

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models.answers import OutOfAnswersError, spend
@@ -39,7 +40,7 @@ PREDICTOR_BLOCK = bits.TILE * bits.WORD
 
 
 @dataclass(frozen=True)
-class Predictor:
+class Predictor(Displayed):
     """A model that scores partial interpretations and decides about them.
 
     **The decision is the model's own.** A model with `predict` is asked by that, ties included. Of
@@ -127,6 +128,10 @@ class Predictor:
     times: Mapping[str, Any] = field(default_factory=dict)
     limits_time: bool = False
     asks_another: bool = False
+
+    def __str__(self) -> str:
+        classes = f": {', '.join(map(str, self.classes))}" if self.classes else ""
+        return f"{self.name} as a predictor{classes}"
 
     def __call__(self, batch: Batch) -> Floats:
         """The score of the positive class for each interpretation, about 0 to 1."""

@@ -19,6 +19,7 @@ from hornbook.code_book import (
     read_code_book,
     spell_key,
 )
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.models.answers import MAX_ROWS_SHARE, afford
 from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
@@ -65,7 +66,7 @@ TeacherT = TypeVar("TeacherT", bound=RowTeacher)
 
 
 @dataclass(frozen=True, eq=False)
-class Binding(Generic[TeacherT]):
+class Binding(Displayed, Generic[TeacherT]):
     """A model bound to the rows of a table, with the user's words.
 
     Parameters
@@ -100,6 +101,10 @@ class Binding(Generic[TeacherT]):
     groups: ArrayLike | None = None
     test_rows: pd.DataFrame | None = None
     positive: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        rows, columns = self.frame.shape
+        return f"{self.predictor.name} on {rows:,} rows of {columns} columns: {', '.join(self.classes)}"
 
     @property
     def predictor(self) -> Predictor:

@@ -277,7 +277,7 @@ def grid(
     >>> len(grid())
     4080
     >>> grid(depths=[1], widths=[4, 8], rates=[0.1])
-    (Net(widths=(4,), rate=0.1), Net(widths=(8,), rate=0.1))
+    (4 at rate 0.1, 8 at rate 0.1)
 
     """
     return tuple(

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype, is_object_dtype
 
 from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold, write_value
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 
 MAX_BOXES = 20_000
@@ -31,7 +32,7 @@ MAX_LEVELS_SHOWN = 12
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Displayed):
     """The values of one column: the numbers from `low` to `high`, whole ones only if it says so, or none.
 
     Without numbers `low` is above `high`. `missing` says whether there may be no value, and `single`
@@ -110,7 +111,7 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Levels:
+class Levels(Displayed):
     """The values of one column: one of some words, truth values or numbers, or none.
 
     `missing` says whether there may be no value.
@@ -160,7 +161,7 @@ Box: TypeAlias = Mapping[str, ColumnRange]
 
 
 @dataclass(frozen=True, eq=False)
-class Domain:
+class Domain(Displayed):
     """The rows that a proof is about.
 
     Parameters

@@ -26,6 +26,7 @@ from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 import numpy as np
 
 from hornbook.deadline import Deadline, Stopwatch
+from hornbook.display import Displayed
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
 from hornbook.proof.forest import Forest
@@ -67,7 +68,7 @@ Witness_co = TypeVar("Witness_co", covariant=True)
 
 @leaves_out_defaults
 @dataclass(frozen=True)
-class Verdict(Generic[Witness_co]):
+class Verdict(Displayed, Generic[Witness_co]):
     """The prover's answer to one question.
 
     Parameters

@@ -428,9 +428,9 @@ def make_bins(column: str, cuts: Sequence[float]) -> list[Variable]:
     Examples
     --------
     >>> print(*make_bins("age", (40.0, 60.0)), sep="\n")
-    ('age=low', Threshold(column='age', cut=40.0, above=False))
-    ('age=middle', Between(column='age', low=40.0, high=60.0, inside=True))
-    ('age=high', Threshold(column='age', cut=60.0, above=True))
+    ('age=low', age <= 40)
+    ('age=middle', 40 < age <= 60)
+    ('age=high', age > 60)
 
     """
     count, ends = len(cuts) + 1, pairwise((-math.inf, *cuts, math.inf))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice, product
 from typing import Any, TypeAlias
 
+from hornbook.display import Displayed
 from hornbook.logic import (
     BOTTOM,
     UNICODE,
@@ -37,7 +38,7 @@ RULES_PER_CLOSURE = 100
 
 
 @dataclass(frozen=True)
-class Undo:
+class Undo(Displayed):
     """Facts without which a conclusion does not follow.
 
     `at_least` is the proven number of facts needed; if it is theirs, they are a smallest set.
@@ -45,6 +46,9 @@ class Undo:
 
     facts: tuple[str, ...]
     at_least: int
+
+    def __str__(self) -> str:
+        return f"without {' and '.join(self.facts)}"
 
     @property
     def exact(self) -> bool:
@@ -79,7 +83,7 @@ def smallest_undo(
     >>> theory = HornTheory.parse("a & b -> ill \n a & c -> ill \n d -> ill")
     >>> facts = {name: theory.vocabulary.variables([name]) for name in "abcd"}
     >>> smallest_undo(theory, facts, theory.vocabulary.index("ill"))
-    Undo(facts=('a', 'd'), at_least=2)
+    without a and d
 
     """
     search = _Search(theory, list(facts.values()), goal, effort)
@@ -159,7 +163,7 @@ MAX_ALTERNATIVES = 4096
 
 
 @dataclass(frozen=True)
-class Conclusion:
+class Conclusion(Displayed):
     """A conclusion, its proof, and the smallest change of facts that would undo it.
 
     Attributes

@@ -182,7 +182,7 @@ def lrn_star(
     >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"))
     >>> *_, last = lrn_star(teacher.theory.vocabulary, teacher.member, teacher.equivalent)
     >>> print(last.hypothesis, "|", last.answer)
-    horse ∧ wings → pegasus | exact: hypothesis and teacher agree on every interpretation
+    horse ∧ wings → pegasus | exact: rules and teacher agree on every interpretation
 
     """
     V = frozenset(range(len(vocabulary)))

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError, library
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models.adapters.networks import NetworkDescription
@@ -50,7 +51,7 @@ Optimiser: TypeAlias = Literal["sgd", "adam"]
 
 
 @dataclass(frozen=True)
-class Net:
+class Net(Displayed):
     """An architecture: the widths of the hidden layers, and the learning rate of its training."""
 
     widths: tuple[int, ...]

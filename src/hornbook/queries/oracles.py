@@ -33,7 +33,7 @@ ChunkId = tuple[int, int, int]
 
 
 class Sampling:
-    """Draws samples until hypothesis and teacher differ on one; negative counterexamples come first.
+    """Draws samples until explanation and model differ on one; negative counterexamples come first.
 
     Every sample is fresh: none was seen by the learner before. A query that finds nothing is
     PAC if its size was computed for that and is at least Angluin's, whose failures add up to δ
@@ -63,7 +63,7 @@ class Sampling:
     >>> asked = Sampling(theory.satisfied_by, Random(theory.vocabulary), 1000, seed=0)
     >>> found = asked(HornTheory(theory.vocabulary))
     >>> found.interpretation, found.positive, found.found_by
-    (Interpretation(true=frozenset({0, 1}), false=frozenset({2})), False, 'sampling')
+    (true [0, 1], false [2], all else unknown, False, 'sampling')
     >>> print(asked(theory).disagreement)
     0.00 % (95 % interval 0.00 % to 0.37 %)
 
@@ -382,9 +382,9 @@ class PerfectTeacher:
     --------
     >>> teacher = PerfectTeacher(HornTheory.parse("horse & wings -> pegasus"))
     >>> teacher.equivalent(HornTheory(teacher.theory.vocabulary)).interpretation
-    Interpretation(true=frozenset({0, 1}), false=frozenset({2}))
+    true [0, 1], false [2], all else unknown
     >>> print(teacher.equivalent(teacher.theory))
-    exact: hypothesis and teacher agree on every interpretation
+    exact: rules and teacher agree on every interpretation
 
     """
 

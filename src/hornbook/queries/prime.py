@@ -49,7 +49,7 @@ def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -
     >>> truth = HornTheory(vocabulary, [Rule({0}, 1)])
     >>> wrong = truth | HornTheory(vocabulary, [Rule({1}, 2)])
     >>> blame(truth.satisfied_by, wrong, Interpretation(frozenset({0}), frozenset({2})))
-    Rule(body=frozenset({1}), head=2)
+    1 → 2
 
     """
     vocabulary = hypothesis.vocabulary

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits, quote
 from hornbook.schema import also_writes, leaves_out_defaults
@@ -34,7 +35,7 @@ class Equivalence(Protocol):
 
 @dataclass(frozen=True)
 class Counterexample:
-    """An interpretation on which hypothesis and teacher differ.
+    """An interpretation on which explanation and model differ.
 
     Negative: the hypothesis accepts it and the teacher rejects it, so a rule is missing.
     Positive: the teacher accepts it and the hypothesis rejects it, so a rule is wrong.
@@ -53,10 +54,10 @@ UnknownKind: TypeAlias = Literal["none", "refuted", "undecided"]
 
 @also_writes(says=str)
 @dataclass(frozen=True)
-class Exact:
-    """A claim that holds of every interpretation, by default that hypothesis and teacher agree."""
+class Exact(Displayed):
+    """A claim that holds of every interpretation, by default that rules and teacher agree."""
 
-    claim: str = "hypothesis and teacher agree on every interpretation"
+    claim: str = "rules and teacher agree on every interpretation"
 
     kind = "exact"
 
@@ -66,7 +67,7 @@ class Exact:
 
 @also_writes(says=str)
 @dataclass(frozen=True)
-class Unknown:
+class Unknown(Displayed):
     """No guarantee: a search found no counterexample; `reason` says which."""
 
     reason: str
@@ -78,8 +79,8 @@ class Unknown:
 
 @also_writes(says=str)
 @dataclass(frozen=True)
-class Pac:
-    """With probability 1 - δ hypothesis and teacher differ on at most a share ε of a distribution."""
+class Pac(Displayed):
+    """With probability 1 - δ explanation and model differ on at most a share ε of a distribution."""
 
     epsilon: float
     delta: float
@@ -89,14 +90,14 @@ class Pac:
 
     def __str__(self) -> str:
         return (
-            f"PAC: with probability {1 - self.delta:g}, hypothesis and teacher differ on at most "
+            f"PAC: with probability {1 - self.delta:g}, explanation and model differ on at most "
             f"{100 * self.epsilon:g} % of: {self.distribution}"
         )
 
 
 @also_writes(says=str)
 @dataclass(frozen=True)
-class Estimated:
+class Estimated(Displayed):
     """The disagreement observed on fresh samples of a distribution, with its interval."""
 
     disagreement: Share
@@ -105,12 +106,12 @@ class Estimated:
     kind = "estimated"
 
     def __str__(self) -> str:
-        return f"estimated: hypothesis and teacher differ on {self.disagreement} of: {self.distribution}"
+        return f"estimated: explanation and model differ on {self.disagreement} of: {self.distribution}"
 
 
 @also_writes(says=str)
 @dataclass(frozen=True)
-class Proved:
+class Proved(Displayed):
     """It holds for every input, by a proof: `margin` is how far the output stays from a breach."""
 
     by: str
@@ -173,7 +174,7 @@ def interpretation(vocabulary: Vocabulary, true: Iterable[int], false: Iterable[
     --------
     >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
     >>> interpretation(vocabulary, {0}, {1})
-    Interpretation(true=frozenset({0, 3}), false=frozenset({1, 2}))
+    true [0, 3], false [1, 2], all else unknown
 
     """
     true, false = frozenset(true), frozenset(false)

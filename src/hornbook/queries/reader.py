@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.conditions import Condition
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, make_missing
@@ -64,7 +65,7 @@ def _find_exclusive(columns: Sequence[str], duals: set[str], values: NDArray[np.
 
 
 @dataclass(frozen=True, eq=False)
-class Reader:
+class Reader(Displayed):
     """Encodes rows of a table as partial interpretations.
 
     A binariser makes variables of the columns, or the columns are variables already, true, false or
@@ -93,6 +94,9 @@ class Reader:
     described: Binariser | None = None
     binarises: bool = False
     closed: bool = False
+
+    def __str__(self) -> str:
+        return f"columns {', '.join(self.columns)} as {self.vocabulary}"
 
     @classmethod
     def of(cls, frame: pd.DataFrame, binariser: Binariser, duals: bool = True) -> Reader:
@@ -141,7 +145,7 @@ class Reader:
         >>> variables.groups
         ((0, 1),)
         >>> variables.batch(frame)[1]
-        Interpretation(true=frozenset({1, 3}), false=frozenset({0, 4}))
+        true [1, 3], false [0, 4], all else unknown
 
         """
         columns = tuple(map(str, frame.columns))

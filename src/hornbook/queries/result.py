@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import (
     Batch,
@@ -110,7 +111,7 @@ def _count_outcomes(theory: HornTheory, batch: Batch, rejected: Bools) -> NDArra
 
 
 @dataclass(frozen=True)
-class CoherenceReport:
+class CoherenceReport(Displayed):
     """The measured rates at which a teacher contradicts itself.
 
     A formula rejects a partial interpretation exactly when it rejects every completion of it. The

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Condition
 from hornbook.deadline import Deadline
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.extraction import read_given_row
 from hornbook.extraction.result import plain_value
@@ -53,7 +54,7 @@ MAX_PROVED_SETS = 300
 
 
 @dataclass(frozen=True)
-class ChangedValue:
+class ChangedValue(Displayed):
     """A new value of one column.
 
     Parameters
@@ -75,9 +76,12 @@ class ChangedValue:
     distance: float
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
 
 @dataclass(frozen=True)
-class RowChange:
+class RowChange(Displayed):
     """New values with which the model decides otherwise, as the model itself says.
 
     Parameters
@@ -109,7 +113,7 @@ class RowChange:
 
 @also_writes(distance=lambda changes: DISTANCE_WORDS)
 @dataclass(frozen=True)
-class Changes:
+class Changes(Displayed):
     """What would change a model's decision about one row.
 
     Parameters

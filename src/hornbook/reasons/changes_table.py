@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_float_dtype
 
 from hornbook.code_book import CodeBook
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import Subject
@@ -52,7 +53,7 @@ Steps: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class ActionStep:
+class ActionStep(Displayed):
     """A column that is set to a value (`direction` 0), raised to it if it is less (1), or lowered (-1).
 
     A value that is raised or lowered stays missing if it is. `order` has the values of a column of words.
@@ -63,6 +64,9 @@ class ActionStep:
     direction: int
     text: str
     order: tuple[Any, ...] = field(default=(), repr=False)
+
+    def __str__(self) -> str:
+        return self.text
 
     def change(self, values: pd.Series[Any]) -> pd.Series[Any]:
         """Take the step with each value of the column."""
@@ -76,7 +80,7 @@ class ActionStep:
 
 @also_writes("text")
 @dataclass(frozen=True)
-class Action:
+class Action(Displayed):
     """Steps that are taken with every row alike.
 
     Parameters
@@ -110,7 +114,7 @@ class Action:
 
 @also_writes(distance=lambda table: DISTANCE_WORDS)
 @dataclass(frozen=True)
-class ChangesTable:
+class ChangesTable(Displayed):
     """A few actions that turn most of the rows that a model refuses a class.
 
     Parameters

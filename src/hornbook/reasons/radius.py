@@ -26,6 +26,7 @@ from pandas.api.types import is_bool_dtype
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Condition, Missing, Threshold, make_range
 from hornbook.deadline import Deadline
+from hornbook.display import Displayed
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher
 from hornbook.proof import ColumnProver, Domain, Interval, Verdict
@@ -48,7 +49,7 @@ MAX_QUESTIONS, MAX_ENDS = 60, 5
 
 
 @dataclass(frozen=True)
-class Reach:
+class Reach(Displayed):
     """The numbers of one column, above `low` and up to `high`, with which the answer stays."""
 
     column: str
@@ -58,6 +59,16 @@ class Reach:
     room: float
     """The way to the nearest number that changes the answer, in standard deviations of the column."""
 
+    def __str__(self) -> str:
+        return self.describe(EMPTY_BOOK)
+
+    def describe(self, code_book: CodeBook) -> str:
+        """Say between which numbers the answer stays."""
+        if self.is_free:
+            return f"{self.column}: any number"
+        numbers = make_range(self.column, self.low, self.high).round(4)
+        return f"{code_book.describe(numbers)} (now {self.value:.6g}, room {self.room:.2g})"
+
     @property
     def is_free(self) -> bool:
         """Whether no number of the column changes the answer."""
@@ -65,7 +76,7 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Radius:
+class Radius(Displayed):
     """How far the numbers of a row may move before the model's answer changes.
 
     Parameters
@@ -91,11 +102,7 @@ class Radius:
 
     def __str__(self) -> str:
         moving = [each for each in self.alone if not each.is_free]
-        lines = [
-            f"  {self.code_book.describe(make_range(each.column, each.low, each.high).round(4))} "
-            f"(now {each.value:.6g}, room {each.room:.2g})"
-            for each in moving[:SHOWN_COLUMNS]
-        ]
+        lines = [f"  {each.describe(self.code_book)}" for each in moving[:SHOWN_COLUMNS]]
         if len(moving) > len(lines):
             lines.append(f"  {len(moving) - len(lines)} columns have more room")
         first = f"no number alone changes the answer ({self.level})"

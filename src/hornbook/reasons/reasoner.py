@@ -13,6 +13,7 @@ import pandas as pd
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition, Missing
 from hornbook.deadline import Deadline, Stopwatch
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
 from hornbook.extraction import find_column, name_values, read_given_row
@@ -48,17 +49,20 @@ PROOF_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class Coverage:
+class Coverage(Displayed):
     """The numbers of rows that meet a reason, that the model decides alike among them, and of the table."""
 
     met: int
     alike: int
     rows: int
 
+    def __str__(self) -> str:
+        return f"{self.met:,} of {self.rows:,} rows meet it; {self.alike:,} of them get the same class"
+
 
 @also_writes("facts", "keeps_share")
 @dataclass(frozen=True)
-class SufficientReason:
+class SufficientReason(Displayed):
     """Conditions that a row meets and under which the model keeps its answer, whatever the others are.
 
     Parameters
@@ -148,7 +152,7 @@ class SufficientReason:
 
 
 @dataclass(frozen=True)
-class Why:
+class Why(Displayed):
     """Why a model decides one row so.
 
     Parameters

@@ -17,6 +17,7 @@ import numpy as np
 
 from hornbook.conditions import meet_conditions
 from hornbook.deadline import Deadline
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck
@@ -38,7 +39,7 @@ MAX_SHOWN_ROWS = 12
 
 
 @dataclass(frozen=True)
-class CoveringReason:
+class CoveringReason(Displayed):
     """A reason, and how many rows it covers that no reason before it does.
 
     Parameters
@@ -67,7 +68,7 @@ class CoveringReason:
 
 
 @dataclass(frozen=True)
-class TableReasons:
+class TableReasons(Displayed):
     """Why a model decides the rows of a table so: reasons, the one that covers most rows first.
 
     Parameters

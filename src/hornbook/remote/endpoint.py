@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from hornbook.deadline import Stopwatch
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models.calls import RemoteModel, is_asked_anew
 from hornbook.models.outputs import Output
@@ -137,7 +138,7 @@ class AnswerCache:
 
 
 @dataclass(frozen=True)
-class EndpointCounts:
+class EndpointCounts(Displayed):
     """What an endpoint was asked so far.
 
     Parameters

@@ -9,6 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hornbook.code_book import UNNAMED_TARGET
+from hornbook.display import count_things
 from hornbook.extraction import Extraction, Fidelity, LineStatistics
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share, StratifiedShare
@@ -73,18 +74,6 @@ def format_count(number: int) -> str:
         if number >= size:
             return f"{number / size:.1f} {name}"
     return f"{number:,}"
-
-
-def count_things(number: int, singular: str) -> str:
-    """Format a number of things.
-
-    Examples
-    --------
-    >>> count_things(1, "condition"), count_things(1200, "condition")
-    ('1 condition', '1,200 conditions')
-
-    """
-    return f"{number:,} {singular}" + ("" if number == 1 else "s")
 
 
 GRADES = {

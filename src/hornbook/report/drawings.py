@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 
 from markupsafe import Markup, escape
 
+from hornbook.display import count_things
 from hornbook.errors import HornbookError
 from hornbook.explanations import Box, Explanation
 from hornbook.extraction import Extraction, FrontierPoint, LineStatistics
-from hornbook.report.content import count_things
 
 Style: TypeAlias = Literal["line", "steps", "dots"]
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hornbook.display import count_things
 from hornbook.extraction import Extraction
 from hornbook.report.content import (
     GRADES,
     POPULATIONS,
     Trust,
-    count_things,
     describe_diff_making,
     describe_making,
     describe_provenance,
