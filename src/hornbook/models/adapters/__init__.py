@@ -180,4 +180,6 @@ def _adapt_function(model: Callable[..., Any], name: str, positive: Any, output:
 def _name(model: Any) -> str:
     if isinstance(model, RemoteModel):
         return model.name
-    return getattr(model, "__name__", None) or type(model).__name__
+    steps = getattr(model, "steps", None)  # a pipeline is called by what decides in its end
+    decides = steps[-1][1] if isinstance(steps, list) and steps else model
+    return getattr(decides, "__name__", None) or type(decides).__name__
