@@ -227,6 +227,6 @@ def test_read_table_counts_what_it_takes_for_missing_among_numbers(tmp_path: Pat
     assert table.kinds == {"age": "quantitative", "word": "categorical"}
     assert table.frame["age"].isna().tolist() == [False, *[True] * 5, False, True]
     assert table.frame["word"].tolist()[1:4] == ["-", "b", "."]
-    words = "taken for missing values: 1 × '-', 1 × '.', 1 × 'N/A', 1 × 'NULL', 1 × 'n/a'"
+    words = "taken for missing values: 1 × '-', 1 × '.', 1 × '?', 1 × 'N/A', 1 × 'NULL', 1 × 'n/a'"
     assert table.notes == (f"column 'age' holds numbers; {words}",)
     assert read_table(path, missing=["?"]).kinds["age"] == "categorical"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import choose_columns, read_bands, read_theory, refuse_endpoint_proof
+from hornbook.cli.inputs import choose_columns, describe_text, read_cuts, read_theory, refuse_endpoint_proof
 from hornbook.cli.options import (
     MODEL_SECONDS,
     BandsOption,
@@ -21,11 +21,13 @@ from hornbook.cli.options import (
     EncodingOption,
     JsonOption,
     MaxAnswersOption,
+    MissingOption,
     ModelSecondsOption,
     ProofOption,
     SecondsOption,
     SeedOption,
     StrictOption,
+    ThresholdOption,
     ToleranceOption,
     TrustOption,
     files,
@@ -71,8 +73,10 @@ def check(
     model: Annotated[str, files(help="The model's file, or its URL.")] = ...,  # type: ignore[assignment]
     data: Annotated[str, files(help="The table whose columns the model reads.")] = ...,  # type: ignore[assignment]
     csv: CsvOption = None,
+    missing: MissingOption = None,
     code_book: CodeBookOption = None,
     bands: BandsOption = None,
+    threshold: ThresholdOption = None,
     encoding: EncodingOption = None,
     trust_pickle: TrustOption = False,
 ) -> None:
@@ -86,7 +90,7 @@ def check(
 
     """
     from hornbook.models import as_predictor, limit_model_seconds, load_model, name_model_source
-    from hornbook.runs import load_target_table, read_table_file
+    from hornbook.runs import cut_model, load_target_table, read_table_file
 
     if proof:
         refuse_endpoint_proof(model)
@@ -96,20 +100,23 @@ def check(
             )
     if target is not None and encoding is not None:
         raise HornbookError("--encoding is about a judge of whole rows; leave out --encoding or --target")
-    if target is None and bands is not None:
-        raise HornbookError("a judge says yes or no, and has no bands; leave out --bands, or name a --target")
+    if target is None and (bands is not None or threshold is not None):
+        raise HornbookError(
+            "a judge says yes or no; leave out --bands and --threshold, or name what it predicts by --target"
+        )
     context.with_resource(limit_model_seconds(model_seconds))
     context.with_resource(count_answers(max_answers))
     loaded = load_model(model, trust_pickle)
-    if bands is not None:
-        loaded = as_predictor(loaded, bands=read_bands(bands))
     options = CheckOptions(samples, proof, seconds, seed, tolerance, strict, as_json)
+    text = describe_text(csv, missing)
     if target is None:
         judge = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
-        broken = _check_judge(rules, judge, read_table_file(data, csv, remark=print_remark), options)
+        broken = _check_judge(rules, judge, read_table_file(data, text, remark=print_remark), options)
     else:
-        table = choose_columns(load_target_table(data, target, csv=csv, remark=print_remark), columns, drop)
-        broken = _check_columns(rules, loaded, table, code_book, options)
+        table = choose_columns(load_target_table(data, target, csv=text, remark=print_remark), columns, drop)
+        broken = _check_columns(
+            rules, cut_model(loaded, read_cuts(bands, threshold)), table, code_book, options
+        )
     raise typer.Exit(int(broken))
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hornbook.cli.app import USE, HelpfulCommand, app
+from hornbook.cli.inputs import describe_text
 from hornbook.cli.options import (
     MODEL_SECONDS,
     CsvOption,
     JsonOption,
     LevelsOption,
+    MissingOption,
     ModelSecondsOption,
     MovedDataOption,
     MovedModelOption,
@@ -49,6 +51,7 @@ def compare(
     model: MovedModelOption = None,
     data: MovedDataOption = None,
     csv: CsvOption = None,
+    missing: MissingOption = None,
     unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
     trust_pickle: TrustOption = False,
 ) -> None:
@@ -84,7 +87,7 @@ def compare(
             found = compare_rules_with_trees(kept.extraction.explanation, bound, samples, seed, seconds)
         else:
             subject = kept.restore(model, trust_pickle, data)
-            own = _read_test_rows(kept, subject, test, csv, unknown_levels)
+            own = _read_test_rows(kept, subject, test, describe_text(csv, missing), unknown_levels)
             check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
             found = compare_with_trees(kept.extraction.explanation, subject, samples, seed, own)
         rows = []

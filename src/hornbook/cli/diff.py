@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import choose_columns, read_bands
+from hornbook.cli.inputs import choose_columns, describe_text, read_cuts
 from hornbook.cli.options import (
     MODEL_SECONDS,
     BandsOption,
@@ -22,10 +22,12 @@ from hornbook.cli.options import (
     FormOption,
     JsonOption,
     MaxAnswersOption,
+    MissingOption,
     ModelSecondsOption,
     SeedOption,
     StrictOption,
     TargetOption,
+    ThresholdOption,
     ToleranceOption,
     TrustOption,
     files,
@@ -69,7 +71,9 @@ def diff(
     model: Annotated[str | None, files(help="The model beside --target, or a run's, if moved.")] = None,
     data: Annotated[str | None, files(help="The table with the columns of both, or a run's.")] = None,
     csv: CsvOption = None,
+    missing: MissingOption = None,
     bands: BandsOption = None,
+    threshold: ThresholdOption = None,
     code_book: CodeBookOption = None,
     trust_pickle: TrustOption = False,
 ) -> None:
@@ -95,15 +99,17 @@ def diff(
     context.with_resource(limit_model_seconds(model_seconds))
     context.with_resource(count_answers(max_answers))
     _refuse_unclear(run, old, new, other, model, data)
-    if run is not None and any((target, csv, columns, drop)):
+    if run is not None and any((target, csv, missing, columns, drop)):
         raise HornbookError(
             "a run knows its table and its target; leave out --target, --columns, --drop and --csv"
         )
-    reader = DiffReader(trust_pickle, output, code_book, seed, read_bands(bands))
+    reader = DiffReader(trust_pickle, output, code_book, seed, read_cuts(bands, threshold))
     if run is not None and other is not None:
         inputs = reader.read_run(run, other, model, data)
     else:
-        table = load_target_table(str(data), _name_target(str(data), target), csv=csv, remark=print_remark)
+        table = load_target_table(
+            str(data), _name_target(str(data), target), csv=describe_text(csv, missing), remark=print_remark
+        )
         table = choose_columns(table, columns, drop)
         inputs = reader.read_truth(table, model) if model else reader.read_models(table, str(old), str(new))
     if output is not None:
@@ -159,6 +165,7 @@ class DiffInputs:
         if "new" in self.about:
             new = table.bind(self.other, {"seed": subject.seed}, subject.words)
             yield from new.note_columns("the new model")
+            yield from new.note_cut("the new model")
             if table.labels is not None:
                 yield from new.note_accuracy(table.labels, "the new model")
 
@@ -177,8 +184,8 @@ class DiffReader:
         A file of words; a run has its own without it.
     seed
         Decides which rows are held out.
-    bands
-        Numbers that cut predictions of regressors into classes.
+    cuts
+        How the numbers that models answer with are cut into classes; by default as in a run.
 
     """
 
@@ -186,7 +193,7 @@ class DiffReader:
     folder: Path | None
     code_book: Path | None
     seed: int
-    bands: list[float] | None
+    cuts: Mapping[str, Any]
 
     def read_run(self, run: Path, source: str, model: str | None, data: str | None) -> DiffInputs:
         """The model of a run, bound to the run's table, and another one; both may have moved."""
@@ -196,7 +203,8 @@ class DiffReader:
         earlier, moved = Run.load(run), None if model is None else Path(model)
         loaded = earlier.load_model(moved, self.trust_pickle)
         old_source = earlier.config["model"].get("url") or str(earlier.find_model(moved))
-        new, about = self._load(source, earlier.config["settings"].get("bands"))
+        given = {name: cut for name, cut in self.cuts.items() if cut is not None}
+        new, about = self._load(source, given or earlier.config["settings"])
         table = earlier.load_table(data)
         words = None if self.code_book is None else read_code_book(self.code_book, table.features)
         return DiffInputs(
@@ -208,7 +216,7 @@ class DiffReader:
 
     def read_models(self, table: TargetTable, old: str, new: str) -> DiffInputs:
         """Two models."""
-        (old_model, about_old), (new_model, about_new) = (self._load(each, self.bands) for each in (old, new))
+        (old_model, about_old), (new_model, about_new) = (self._load(each, self.cuts) for each in (old, new))
         about = {"old": about_old, "new": about_new}
         return DiffInputs(table, self._bind(table, old_model), new_model, about)
 
@@ -218,16 +226,15 @@ class DiffReader:
             raise HornbookError(
                 f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
             )
-        model, about = self._load(source, self.bands)
+        model, about = self._load(source, self.cuts)
         return DiffInputs(table, self._bind(table, model), table.labels, {"old": about})
 
-    def _load(self, source: str, bands: Sequence[float] | None) -> tuple[Any, dict[str, Any]]:
-        from hornbook.models import as_predictor, load_model
-        from hornbook.runs import describe_model
+    def _load(self, source: str, cuts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        from hornbook.models import load_model
+        from hornbook.runs import cut_model, describe_model
 
         loaded = load_model(source, self.trust_pickle, self.folder)
-        about = describe_model(source, loaded)
-        return as_predictor(loaded, bands=bands) if bands else loaded, about
+        return cut_model(loaded, cuts), describe_model(source, loaded)
 
     def _bind(self, table: TargetTable, model: Any) -> Subject:
         from hornbook.code_book import read_code_book

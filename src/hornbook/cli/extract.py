@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import describe_requests, open_table, read_bands, refuse_endpoint_proof
+from hornbook.cli.inputs import (
+    describe_requests,
+    describe_text,
+    open_table,
+    read_cuts,
+    refuse_endpoint_proof,
+)
 from hornbook.cli.options import (
     MODEL_SECONDS,
     AboveOption,
@@ -26,6 +32,7 @@ from hornbook.cli.options import (
     JsonOption,
     LevelsOption,
     MaxAnswersOption,
+    MissingOption,
     ModelOption,
     ModelSecondsOption,
     PositiveOption,
@@ -34,6 +41,7 @@ from hornbook.cli.options import (
     SeedOption,
     TargetOption,
     TestOption,
+    ThresholdOption,
     TrustOption,
     UnknownLevelsOption,
     how_long,
@@ -77,6 +85,7 @@ def extract(
     columns: ColumnsOption = None,
     drop: DropOption = None,
     bands: BandsOption = None,
+    threshold: ThresholdOption = None,
     positive: PositiveOption = None,
     above: AboveOption = None,
     samples: Annotated[int | None, how_long(min=1, help="Samples to learn from.")] = None,
@@ -93,6 +102,7 @@ def extract(
     force: ForceOption = False,
     as_json: JsonOption = False,
     csv: CsvOption = None,
+    missing: MissingOption = None,
     code_book: CodeBookOption = None,
     unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
     trust_pickle: TrustOption = False,
@@ -128,6 +138,7 @@ def extract(
         form = FormOption.RULES if form is FormOption.AUTO else form
         refuse_unprovable_form(form.value)
         refuse_endpoint_proof(model)
+    csv = describe_text(csv, missing)
     context.with_resource(limit_model_seconds(model_seconds))
     context.with_resource(count_answers(max_answers))
     table = open_table(
@@ -144,7 +155,7 @@ def extract(
         "form": form.value,
         "max_literals": max_literals,
         "samples": samples,
-        "bands": read_bands(bands),
+        **read_cuts(bands, threshold),
         "balance": balance,
         "certify": certify,
         "seed": seed,

@@ -71,16 +71,15 @@ def split_names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
-def read_bands(text: str | None) -> list[float] | None:
-    """The numbers of --bands."""
-    if text is None:
-        return None
+def read_cuts(bands: str | None, threshold: float | None) -> dict[str, Any]:
+    """The numbers of --bands and --threshold, as settings of a run."""
     try:
-        return [float(part) for part in split_names(text)]
+        numbers = None if bands is None else [float(part) for part in split_names(bands)]
     except ValueError:
         raise HornbookError(
-            f"--bands {text}: write numbers with commas between them, such as 10,20"
+            f"--bands {bands}: write numbers with commas between them, such as 10,20"
         ) from None
+    return {"bands": numbers, "threshold": threshold}
 
 
 def read_row_parts(source: str, csv: str | None) -> Iterator[pd.DataFrame]:
@@ -92,6 +91,13 @@ def read_row_parts(source: str, csv: str | None) -> Iterator[pd.DataFrame]:
     parts, reading = read_new_parts(source, given)
     remark_on(name_source(source), reading.text_format, given, reading.notes, print_remark)
     return parts
+
+
+def describe_text(csv: str | None, missing: str | None) -> str | None:
+    """How a text is written, by --csv and by the words of --missing."""
+    from hornbook.tables import JOINED_WORDS
+
+    return csv if missing is None else f"{csv or ''} missing={missing.replace(' ', JOINED_WORDS)}"
 
 
 def refuse_endpoint_proof(model: str | None) -> None:

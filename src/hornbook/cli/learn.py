@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hornbook.cli.app import THEORIES, HelpfulCommand, app
-from hornbook.cli.inputs import describe_requests, open_table, refuse_endpoint_proof
+from hornbook.cli.inputs import describe_requests, describe_text, open_table, refuse_endpoint_proof
 from hornbook.cli.known_theory import Learner, Policy, learn_known
 from hornbook.cli.options import (
     MODEL_SECONDS,
@@ -24,6 +24,7 @@ from hornbook.cli.options import (
     ForceOption,
     GroupsOption,
     JsonOption,
+    MissingOption,
     ModelOption,
     ModelSecondsOption,
     PositiveOption,
@@ -105,6 +106,7 @@ def learn(
     force: ForceOption = False,
     as_json: JsonOption = False,
     csv: CsvOption = None,
+    missing: MissingOption = None,
     code_book: CodeBookOption = None,
     background: Annotated[Path | None, files(help="A known theory: rules known from the start.")] = None,
     encoding: EncodingOption = None,
@@ -152,6 +154,7 @@ def learn(
     from hornbook.statistics import check_tolerances
 
     check_tolerances(epsilon, delta)
+    csv = describe_text(csv, missing)
     context.with_resource(limit_model_seconds(model_seconds))
     context.with_resource(count_answers(None))
     table = open_table(

@@ -49,6 +49,9 @@ DropOption = Annotated[list[str] | None, what("--drop", help="Columns that the m
 BandsOption = Annotated[
     str | None, what("--bands", help="Numbers that cut a regressor's predictions into classes: 10,20.")
 ]
+ThresholdOption = Annotated[
+    float | None, what("--threshold", help="The number from which on a model's score counts as yes.")
+]
 PositiveOption = Annotated[str | None, what(help="The value of the target that counts as true.")]
 AboveOption = Annotated[float | None, what(help="Targets above this number count as true.")]
 GroupsOption = Annotated[
@@ -85,6 +88,7 @@ JsonOption = Annotated[bool, into("--json", help="Print one JSON object.")]
 ModelOption = Annotated[str | None, files("--model", help="The model's file, or its URL.")]
 TestOption = Annotated[Path | None, files(help="Rows to measure fidelity on; none are held out then.")]
 CsvOption = Annotated[str | None, files("--csv", help='"delimiter=; decimal=, thousands=. encoding=cp1252".')]
+MissingOption = Annotated[str | None, files("--missing", help="More words for missing values: unknown,-9.")]
 CodeBookOption = Annotated[
     Path | None, files("--code-book", help="Your words for columns, values, classes (TOML).")
 ]

@@ -11,13 +11,14 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from hornbook.cli.app import USE, HelpfulCommand, app
-from hornbook.cli.inputs import read_row_parts
+from hornbook.cli.inputs import describe_text, read_row_parts
 from hornbook.cli.options import (
     CsvOption,
     DataArgument,
     JsonOption,
     LevelsOption,
     LiteralsOption,
+    MissingOption,
     RunArgument,
     UnknownLevelsOption,
 )
@@ -38,6 +39,7 @@ def predict(
     literals: LiteralsOption = None,
     as_json: JsonOption = False,
     csv: CsvOption = None,
+    missing: MissingOption = None,
     unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
 ) -> None:
     """Decide the rows of a table by a run's explanation.
@@ -64,7 +66,7 @@ def predict(
                 raise HornbookError(f"{data}: {describe_unknown(column, list(map(str, part)))}")
         return rows
 
-    parts = map(read, read_row_parts(data, csv))
+    parts = map(read, read_row_parts(data, describe_text(csv, missing)))
     (_emit_json if as_json else _emit_csv)(extraction.explanation, parts)
     for note in levels.describe():
         print_remark(note)

@@ -105,6 +105,19 @@ def _answer(context: Context, ask: Callable[[Any], Any], rows: Any, answer: Futu
 _caller: _Caller | None = None
 
 
+def name_words(reason: str, rows: Any) -> str:
+    """Which column of words a model wanted numbers in, by the word in the reason why it failed."""
+    for name, values in rows.items() if hasattr(rows, "iloc") else ():
+        if values.dtype.kind not in "biufcM":
+            word = next((each for each in values.dropna().unique() if repr(each) in reason), None)
+            if word is not None:
+                return (
+                    f"; column {name!r} has words, such as {word!r}: if the model was trained on numbers "
+                    "there, leave out their signs, or name the words for missing values (--missing)"
+                )
+    return ""
+
+
 @contextmanager
 def ask_anew() -> Iterator[None]:
     """Ask models anew inside this context, although their answers are kept, to see whether they change.
@@ -154,6 +167,10 @@ class RemoteModel(ABC):
     @abstractmethod
     def describe(self) -> dict[str, Any]:
         """What decisions depend on besides rows, ready for JSON."""
+
+    def read_numbers(self, rows: Any) -> NDArray[Any] | None:
+        """The one number for each row that a class is made of from ½ on; None if it answers otherwise."""
+        return None
 
     def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
         """Rows that the model expects to break rules about it; none from one that does not speak."""

@@ -47,6 +47,8 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
     if not isinstance(model, Predictor):
         names = _list_declared(model)
         predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
+    elif model.threshold is not None and _scores_second(model):
+        return replace(model, times=times), model.classes or ()
     elif _decides_one_class(model):
         return replace(model, classes=None, times=times), (0, 1)  # it decides for one class, or against it
     else:
@@ -58,6 +60,12 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
     if len(classes) == 2:
         return view_class(predictor, 1), classes
     return replace(predictor, column=None, positive=None, decisions=None), classes
+
+
+def _scores_second(predictor: Predictor) -> bool:
+    """Whether a model has two classes, and scores the second of them."""
+    classes = predictor.classes or ()
+    return len(classes) == 2 and predictor.positive in (None, classes[1])
 
 
 def _decides_one_class(predictor: Predictor) -> bool:
@@ -78,9 +86,7 @@ def predict_two_classes(
     """
     model, times = _load_classifier(model), GivenForm.of(frame).times
     if isinstance(model, Predictor):
-        classes = tuple(model.classes or ())
-        is_named = len(classes) == 2 and model.threshold is None and model.positive in (None, classes[1])
-        return replace(model, times=times), classes if is_named else (0, 1)
+        return replace(model, times=times), (model.classes or ()) if _scores_second(model) else (0, 1)
     if isinstance(model, RemoteModel):
         model.find_classes(restore_times(frame, times))
     classes = tuple(_list_declared(model)) or (0, 1)

@@ -36,7 +36,7 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
         (scikit-learn); `.json` or `.ubj` (XGBoost); `.txt` (LightGBM).
         Or the URL of an endpoint, or a `.toml` file that describes one, or a language model.
     trust_pickle
-        Also load `.pkl`, `.pickle`, `.joblib`, `.pt` and `.pth`, and `.skops` with types that skops
+        Also load `.pkl`, `.pickle`, `.joblib`, `.pt`, `.pt2` and `.pth`, and `.skops` with types that skops
         does not know, as those of trees. Such a file can be a program that runs when it is loaded and
         can do anything you can.
     answers
@@ -166,7 +166,12 @@ def _torch(path: Path) -> Any:
     torch = library("torch", "torch")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that TorchScript is old
-        model = torch.load(path, map_location="cpu", weights_only=False)
+        if path.suffix.lower() == ".pt2":
+            model = torch.export.load(path).module()
+            for part in model.modules():  # it is as it was exported, and refuses `eval`
+                part.training = False
+        else:
+            model = torch.load(path, map_location="cpu", weights_only=False)
     if not isinstance(model, torch.nn.Module):
         raise HornbookError(f"{path} holds a {type(model).__name__}, not a module; save it as ONNX")
     return model
@@ -338,6 +343,7 @@ PICKLES: dict[str, Callable[[Path], Any]] = {
     ".pickle": _pickle,
     ".joblib": _pickle,
     ".pt": _torch,
+    ".pt2": _torch,
     ".pth": _torch,
 }
 

@@ -13,7 +13,7 @@ from hornbook.display import Displayed
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
 from hornbook.models.answers import OutOfAnswersError, spend
-from hornbook.models.calls import SCORE_ROUNDING, call_in_time
+from hornbook.models.calls import SCORE_ROUNDING, call_in_time, name_words
 from hornbook.models.inputs import (
     COMPLETE,
     ENCODINGS,
@@ -329,7 +329,8 @@ class Predictor(Displayed):
         except (ModelError, OutOfAnswersError):
             raise
         except (Exception, SystemExit) as error:
-            raise ModelError(f"{self.name} failed on {size}: {type(error).__name__}: {error}") from error
+            reason = f"{type(error).__name__}: {error}{name_words(str(error), rows)}"
+            raise ModelError(f"{self.name} failed on {size}: {reason}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
             count = len(raw) if raw.ndim else "a single number"
             raise ModelError(f"{self.name} answered {size} with {count} instead of {len(rows)} scores")

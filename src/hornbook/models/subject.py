@@ -22,7 +22,10 @@ from hornbook.code_book import (
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.models.answers import MAX_ROWS_SHARE, afford
+from hornbook.models.calls import RemoteModel
+from hornbook.models.inputs import ROWS_ASKED
 from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
+from hornbook.models.outputs import flatten_column
 from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
 from hornbook.statistics import Share
@@ -131,15 +134,21 @@ class Binding(Displayed, Generic[TeacherT]):
         return note_accuracy(numbers, self.teacher.classes, named, self.words, name)
 
     def name_labels(self, labels: ArrayLike) -> NDArray[Any]:
-        """True labels as the model's classes: numbers as bands, if the model predicts bands."""
+        """True labels as the model's classes: numbers as it cuts its own, if it predicts numbers."""
         given = np.asarray(labels).ravel()
         if self.positive:
             negative, name = self.teacher.classes
             known = [None if pd.isna(each) else spell_key(each) in self.positive for each in given.tolist()]
             return np.array([None if each is None else name if each else negative for each in known], object)
-        if not self.predictor.bands or not np.issubdtype(given.dtype, np.number):
+        threshold = self.predictor.threshold
+        if not np.issubdtype(given.dtype, np.number):
             return given
-        places = np.searchsorted(self.predictor.bands, given)
+        if threshold is not None and pd.Series(given).nunique() > 2:
+            places = (given >= threshold).astype(np.intp)
+        elif self.predictor.bands:
+            places = np.searchsorted(self.predictor.bands, given)
+        else:
+            return given
         bands: NDArray[Any] = np.array(self.teacher.classes, object)[places]
         bands[np.isnan(given.astype(np.float64))] = None
         return bands
@@ -287,6 +296,23 @@ class Subject(Binding[ClassifierTeacher]):
                 f"a table of {rows} {'row' if rows == 1 else 'rows'} is too small: all samples are made of "
                 "its values, and figures about them say nothing about other rows"
             )
+
+    def note_cut(self, name: str = "the model") -> Iterator[str]:
+        """Say that a probability counts as a class from ½ on, where nobody says from which number on."""
+        predictor, rows = self.predictor, self.frame.head(ROWS_ASKED)
+        if predictor.threshold is not None or predictor.bands or len(self.classes) > 2:
+            return
+        how = "--threshold says from which other number on"
+        if isinstance(predictor.source, RemoteModel):
+            numbers = predictor.source.read_numbers(predictor.read(rows))
+            how = "`threshold` in a TOML file that names it says from which other number on"
+        elif predictor.labels is None and predictor.decisions is None:
+            numbers = flatten_column(predictor.output_rows(predictor.read(rows)))
+        else:
+            return
+        if numbers is not None and numbers.ndim == 1 and not np.isin(numbers, (0, 1)).all():
+            half = "0, which is a probability of ½," if predictor.output == "logit" else "½"
+            yield f"{name} answers with a number, which counts as {self.classes[1]} from {half} on; {how}"
 
     def note_columns(self, name: str = "the model") -> Iterator[str]:
         """Say that a model that names no columns is given those of the table in their order."""

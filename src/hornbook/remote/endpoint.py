@@ -17,6 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hornbook.deadline import Stopwatch
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
@@ -236,6 +239,11 @@ class Endpoint(RemoteModel):
         """Learn the server's classes from its answers about rows, unless they are known."""
         if self.classes_ is None:
             self.classes_ = predictor.find_classes(self, rows)
+
+    def read_numbers(self, rows: Any) -> NDArray[Any] | None:
+        """The one number for each row, if the server answers with one, and no threshold is set."""
+        answers = predictor.read_answers(self, self.answer_rows(rows))
+        return answers if self.settings.threshold is None and answers.dtype != np.intp else None
 
     def adapt(self, name: str, positive: Any, output: Output | None) -> Predictor:
         """The score of the positive class, and the server's own decision."""

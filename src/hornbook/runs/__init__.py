@@ -16,6 +16,7 @@ from hornbook.runs.folder import (
 )
 from hornbook.runs.inputs import (
     TargetTable,
+    cut_model,
     describe_code_book,
     describe_file,
     describe_model,
@@ -44,6 +45,7 @@ __all__ = [
     "add_guarantees",
     "compare_rules_with_trees",
     "compare_with_trees",
+    "cut_model",
     "describe_code_book",
     "describe_file",
     "describe_model",

@@ -19,6 +19,7 @@ from hornbook.queries import QuerySubject
 from hornbook.runs.seal import file_checksum
 from hornbook.tables import (
     DATASETS,
+    MISSING_MARKERS,
     Kind,
     Table,
     TextFormat,
@@ -119,7 +120,7 @@ class TargetTable:
     ) -> Subject:
         """Bind a classifier to the rows as a run with these settings does; test rows are not read."""
         return Subject.bind(
-            band_model(model, settings),
+            cut_model(model, settings),
             self.features,
             target=self.target,
             code_book=words,
@@ -219,7 +220,12 @@ def read_table_file(
 ) -> Table:
     """Read a table from files or by a query; `csv` describes how a text is written: see `TextFormat`."""
     given = TextFormat.parse(csv or "")
-    table = read_table(source, max_rows=max_rows, **asdict(given))
+    signs = {name: sign for name, sign in asdict(given).items() if name != "missing"}
+    table = read_table(source, max_rows=max_rows, missing=[*MISSING_MARKERS, *given.markers], **signs)
+    if given.missing is not None:
+        if table.text_format is None:
+            raise HornbookError(f"{table.name} is no text with words for missing values; leave out --missing")
+        table = replace(table, text_format=replace(table.text_format, missing=given.missing))
     remark_on(table.name, table.text_format, given, table.notes, remark)
     if table.source_rows is not None:
         remark(f"{' '.join(table.name.split())} {describe_sample(len(table), table.source_rows)}")
@@ -281,10 +287,14 @@ def describe_sample(rows: int, source_rows: int) -> str:
     return f"has {source_rows:,} rows, of which {rows:,} are used, drawn at random"
 
 
-def band_model(model: Any, settings: Mapping[str, Any]) -> Any:
-    """The model, or one that predicts bands of numbers where a run's settings name their ends."""
-    bands = settings.get("bands")
-    return as_predictor(model, bands=bands) if bands and not isinstance(model, Predictor) else model
+def cut_model(model: Any, settings: Mapping[str, Any]) -> Any:
+    """The model, or one whose numbers are cut into classes as a run's settings say."""
+    bands, threshold = settings.get("bands"), settings.get("threshold")
+    if isinstance(model, Predictor) or (not bands and threshold is None):
+        return model
+    if isinstance(model, RemoteModel):
+        raise HornbookError("say what a server's numbers mean in a TOML file that names it: threshold = 0.3")
+    return as_predictor(model, bands=bands, threshold=threshold)
 
 
 def encode_judge(model: Any, encoding: str | None, source: str, rows: pd.DataFrame) -> Predictor:
@@ -354,6 +364,7 @@ def note_inputs(
             yield f"{table.table.name} has no column `{table.target}`: it only says what the model predicts"
         yield from subject.note_size()
         yield from subject.note_columns()
+        yield from subject.note_cut()
     is_judge = isinstance(subject, QuerySubject) and subject.teacher.label is None
     if table.labels is not None and not is_judge and not is_trained(about):
         yield from subject.note_accuracy(table.labels)

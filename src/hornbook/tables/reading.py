@@ -40,6 +40,15 @@ MISSING_MARKERS = ("?", "", "NA", "NaN")
 NUMBER_MARKERS = ("n/a", "-", "null", ".")
 """Further markers of a missing value in a column of numbers."""
 
+PLAIN_MARKERS = "'', 'na', 'nan'"
+"""Markers in SQL of which nothing needs to be said."""
+
+SORTS = ("missing", "marker", "whole", "number", "truth", "date", "like a number", "word", "broken")
+"""What a cell of a text may be."""
+
+MAX_NOTES = 4
+"""Columns of which a note says what was taken for missing values, or looks like numbers."""
+
 VECTORS_PER_PART = 8
 """How many of DuckDB's vectors, of 2,048 rows each, are a part of a table; of a wide one it is one."""
 
@@ -208,7 +217,7 @@ class SourceRows:
     ) -> SourceRows:
         """Look at all rows of a source; `words` are columns that may hold words of any kind, dates too."""
         connection, text_format = source.connection, source.text_format or PLAIN_TEXT
-        define_macros(connection, missing, text_format)
+        define_macros(connection, [*missing, *text_format.markers], text_format)
         places = [f"c{place}" for place in range(len(source.names))]
         given = f"({source.query}) AS given({', '.join(places)})"
         kinds = ["VARCHAR"] * len(places)
@@ -226,6 +235,8 @@ class SourceRows:
                     column, date_order=column.find_date_order(connection, given)
                 )
             notes += [note for note in (_note(column, column.name in words, connection, given),) if note]
+        if (further := len(notes) - MAX_NOTES) > 1:
+            notes[MAX_NOTES:] = [f"there are {further} further columns such as these"]
         return cls(connection, given, columns, Reading(count, source.text_format, tuple(notes)))
 
     def read(self, max_rows: int | None = None, seed: int = 0) -> pd.DataFrame:
@@ -278,8 +289,8 @@ class _Column:
     text_format
         How its numbers are written, if it holds texts.
     counts
-        How many cells are missing, a marker, whole, a number, true or false, a date, like a number, a
-        word, broken; and how many have blanks at their ends, which are trimmed.
+        How many cells are of which of the `SORTS`; how many have blanks at their ends, which are trimmed;
+        and how many of those that are missing are marked so, by more than nothing or `NA`.
     date_order
         How its dates are written, one of `DATE_ORDERS`; None if it holds none.
 
@@ -294,7 +305,7 @@ class _Column:
 
     def holds(self, *cells: str) -> bool:
         """Whether the known cells are of these sorts alone, and there is one besides markers."""
-        known = {sort for sort, count in self.counts.items() if count} - {"missing", "trimmed"}
+        known = {sort for sort in SORTS if self.counts[sort]} - {"missing"}
         return bool(known - {"marker"}) and known <= {*cells}
 
     def find_date_order(self, connection: Any, given: str) -> str | None:
@@ -345,19 +356,21 @@ class _Column:
             return f"{cast}({cell} AS {'BIGINT' if is_whole else 'DOUBLE'})"
         if self.holds("truth"):
             return f"(lower({cell}) = 'true')" if complete else f"CAST(lower({cell}) = 'true' AS DOUBLE)"
-        return cell if self.counts.keys() - {"missing", "trimmed"} else "CAST(NULL AS DOUBLE)"
+        return cell if any(map(self.counts.get, SORTS[1:])) else "CAST(NULL AS DOUBLE)"
 
 
 def _note(column: _Column, are_words: bool, connection: Any, given: str) -> str | None:
     """Say which further markers stand among numbers or dates, or that words look like numbers."""
     if column.kind != "VARCHAR":
         return None
-    cells = f"(SELECT known(trimmed({column.place})) AS cell FROM {given})"
+    cells = f"(SELECT trimmed({column.place}) AS cell FROM {given})"
     if column.counts["broken"]:
         raise HornbookError(f"column {column.name!r} {NO_TEXT}")
-    if (column.are_numbers or column.date_order is not None) and column.counts["marker"]:
+    is_marked = column.counts["marker"] + column.counts["marked"]
+    if (column.are_numbers or column.date_order is not None) and is_marked:
         counts = connection.sql(
-            f"SELECT cell, count(*) FROM {cells} WHERE sort(cell) = 'marker' GROUP BY cell ORDER BY cell"
+            f"SELECT cell, count(*) FROM {cells} WHERE sort(known(cell)) IN ('marker', 'missing') "
+            f"AND lower(cell) NOT IN ({PLAIN_MARKERS}) GROUP BY cell ORDER BY cell"
         ).fetchall()
         markers = ", ".join(f"{count:,} × {marker!r}" for marker, count in counts)
         kind = "numbers" if column.are_numbers else "dates"
@@ -366,7 +379,7 @@ def _note(column: _Column, are_words: bool, connection: Any, given: str) -> str 
     if column.are_numbers or column.date_order is not None or are_words or not looks:
         return None
     ((example,),) = connection.sql(
-        f"SELECT first(cell) FROM {cells} WHERE sort(cell) = 'like a number'"
+        f"SELECT first(cell) FROM {cells} WHERE sort(known(cell)) = 'like a number'"
     ).fetchall()
     advice = "if they are, say decimal=',' or thousands=… (--csv decimal=,)"
     if example.strip("%$€£ ") != example:
@@ -409,14 +422,15 @@ def _count_cells(
     for first in range(0, len(texts), COLUMNS_PER_PASS):
         group = texts[first : first + COLUMNS_PER_PASS]
         cells = connection.sql(
-            "SELECT place, sort(known(cell)) AS sort, count(*), count(*) FILTER (cell <> given) "
+            "SELECT place, sort(known(cell)) AS sort, count(*), count(*) FILTER (cell <> given), "
+            f"count(*) FILTER (known(cell) IS NULL AND lower(cell) NOT IN ({PLAIN_MARKERS})) "
             "FROM (SELECT place, given, trimmed(given) AS cell FROM (SELECT unnest("
             f"[{', '.join(group)}]) AS given, unnest(range({len(group)})) AS place FROM {given})) "
             "GROUP BY place, sort"
         ).fetchall()
-        for number, sort, count, trimmed in cells:
-            counts[group[number]].update({sort: count, "trimmed": trimmed})
-    return (rows if others else sum(counts[texts[0]].values()) - counts[texts[0]]["trimmed"]), counts
+        for number, sort, count, trimmed, marked in cells:
+            counts[group[number]].update({sort: count, "trimmed": trimmed, "marked": marked})
+    return (rows if others else sum(counts[texts[0]][sort] for sort in SORTS)), counts
 
 
 def define_macros(connection: Any, missing: Iterable[str], text_format: TextFormat) -> None:

@@ -31,11 +31,18 @@ THOUSANDS = ("", ",", ".", " ", "'")
 SIGN_NAMES = {"\t": "tab", " ": "space", "": "none"}
 """Words for signs that are not seen in a description."""
 
+JOINED_WORDS = "\N{NO-BREAK SPACE}"
+"""The sign between words of one value in a description, whose parts have spaces between them."""
+
 COMPRESSION_SUFFIXES = (".gz", ".zst")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".data", *PARQUET_SUFFIXES, *JSON_SUFFIXES)
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".data")
+TABLE_SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, *JSON_SUFFIXES)
 """What files of a folder are tables."""
+
+QUERY_TYPES = ["BIGINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
+"""The types that columns of a text have in a query: all that DuckDB tries but truth values."""
 
 PARQUET_START = b"PAR1"
 OTHER_KINDS = {
@@ -105,6 +112,8 @@ class TextFormat:
         The decimal sign of numbers, a comma or a point.
     thousands
         The sign between groups of three digits: a comma, a point, a space or an apostrophe; none.
+    missing
+        Further words that stand for missing values, with commas between them.
 
     Examples
     --------
@@ -120,6 +129,7 @@ class TextFormat:
     encoding: str | None = None
     decimal: str | None = None
     thousands: str | None = None
+    missing: str | None = None
 
     def __post_init__(self) -> None:
         if self.delimiter is not None and not _is_delimiter(self.delimiter):
@@ -135,6 +145,11 @@ class TextFormat:
                 f"there is no encoding {self.encoding!r}; there are utf-8, cp1252, latin-1, utf-16 and others"
             )
 
+    @property
+    def markers(self) -> list[str]:
+        """The further words that stand for missing values."""
+        return [] if self.missing is None else self.missing.split(",")
+
     @classmethod
     def parse(cls, text: str) -> TextFormat:
         """Read a description: `name=sign`, separated by spaces, with the words tab, space and none."""
@@ -147,13 +162,14 @@ class TextFormat:
                 raise HornbookError(
                     f"{item!r} is not one of {'=…, '.join(names)}=…, once each, separated by spaces"
                 )
-            values[name] = value if name == "encoding" else signs.get(value, value)
+            is_sign = name not in ("encoding", "missing")
+            values[name] = signs.get(value, value) if is_sign else value.replace(JOINED_WORDS, " ")
         return cls(**values)
 
     def describe(self) -> str:
         """The format as `parse` reads it, without what is unknown."""
         return " ".join(
-            f"{field.name}={SIGN_NAMES.get(value, value)}"
+            f"{field.name}={SIGN_NAMES.get(value, value.replace(' ', JOINED_WORDS))}"
             for field in fields(self)
             if (value := getattr(self, field.name)) is not None
         )
@@ -263,9 +279,7 @@ def open_source(
             else:
                 if asked != TextFormat():
                     raise HornbookError(f"what is no text has no {asked.describe()}; leave that out")
-                query = (
-                    _query_files(plain, *kinds) if files else f"FROM ({str(source).strip().rstrip(';')}\n)"
-                )
+                query = _query_files(plain, *kinds) if files else _write_query(connection, str(source))
                 yield Source(connection, query, check_names(connection.sql(query).columns), None)
         except import_module("duckdb").Error as error:
             _refuse_changes(files, before)
@@ -380,6 +394,16 @@ def _query_files(paths: Sequence[Path], kind: str) -> str:
     return f"FROM read_{kind}([{', '.join(map(_quote_path, paths))}]{options})"
 
 
+def _write_query(connection: Any, query: str) -> str:
+    """A user's query as a source of rows; words for yes and no in its texts stay words, as in files."""
+    suffixes = "|".join(map(re.escape, TEXT_SUFFIXES))
+    for name in set(re.findall(rf"['\"]([^'\"]+(?:{suffixes})(?:\.gz|\.zst)?)['\"]", query)):
+        if glob.glob(name, recursive=True):
+            rows = f"read_csv({quote(name)}, auto_type_candidates = {QUERY_TYPES})"
+            connection.execute(f'CREATE TEMP VIEW "{name}" AS FROM {rows}')
+    return f"FROM ({query.strip().rstrip(';')}\n)"
+
+
 def _read_texts(
     connection: Any, paths: Sequence[Path], folder: Path, asked: TextFormat, names: Sequence[str] | None
 ) -> Source:
@@ -399,7 +423,9 @@ def _read_texts(
         )
         if len(header) == 1:  # without blank lines
             query += " WHERE trim(c0) <> ''"
-        text_format = TextFormat(delimiter, encoding, asked.decimal or ".", asked.thousands or "")
+        text_format = TextFormat(
+            delimiter, encoding, asked.decimal or ".", asked.thousands or "", asked.missing
+        )
         sources.append(Source(connection, query, check_names(header), text_format))
         if sources[-1].names != sources[0].names:
             raise HornbookError(f"{path.name} and the first file have different columns")

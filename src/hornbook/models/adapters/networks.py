@@ -33,7 +33,7 @@ SCRIPT_OUTPUTS: dict[str, Output] = {
     "addmm": "logit",
     "log_softmax": "logit",
 }
-"""What the last operation of a TorchScript graph gives."""
+"""What the last operation of a graph of TorchScript or `torch.export` gives."""
 
 KERAS_OUTPUTS: dict[str | None, Output] = {
     "sigmoid": "probability",
@@ -47,8 +47,8 @@ def adapt_torch(model: Any, name: str, positive: Any, output: Output | None) -> 
     """The module in evaluation mode, without gradients, on its own device and in its own type.
 
     Whether a plain `Sequential` gives probabilities or logits is read off its last layer
-    (sigmoid and softmax, or linear and log-softmax), and of TorchScript off its last operation. Of other
-    modules nobody can tell, so `output` must.
+    (sigmoid and softmax, or linear and log-softmax), and of TorchScript and `torch.export` off the
+    last operation. Of other modules nobody can tell, so `output` must.
     """
     torch = library("torch", "torch")
     layers = sequential_layers(model, torch)
@@ -118,6 +118,12 @@ def _infer_torch_output(model: Any, layers: list[Any], name: str, torch: Any) ->
     if isinstance(model, torch.jit.ScriptModule):
         graph = model.inlined_graph  # its nodes live as long as it does
         kind = next(graph.outputs()).node().kind().removeprefix("aten::")
+    elif isinstance(model, torch.fx.GraphModule):  # exported
+        result = next(reversed(model.graph.nodes)).args[0]
+        kind = str((result[0] if isinstance(result, tuple | list) else result).target).split(".")[1]
+    else:
+        kind = ""
+    if kind:
         if kind not in SCRIPT_OUTPUTS:
             raise unknown_output_error(name)
         return SCRIPT_OUTPUTS[kind]
