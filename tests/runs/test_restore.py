@@ -3,6 +3,7 @@
 import shutil
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -150,8 +151,10 @@ def test_restoring_refuses_what_has_changed(hornbook, place, tmp_path, monkeypat
     run = Run.load(tmp_path / "run")
     rows = pd.read_csv("table.csv")[["age", "fever"]]
     hb.Explainer("tree.onnx", rows).extract(n_samples=500, max_literals=3).save(tmp_path / "saved")
-    with pytest.raises(HornbookError, match="was saved from Python and does not say where its table"):
+    with pytest.raises(HornbookError, match="was saved from Python, which keeps neither table nor model"):
         Run.load(tmp_path / "saved").restore()
+    found = Run.load(tmp_path / "saved").restore(Path("tree.onnx"), data="table.csv")
+    assert found.frame.equals(run.restore().frame) and found.classes == ("class 0", "class 1")
     (tmp_path / "tree.onnx").write_bytes((tmp_path / "tree.onnx").read_bytes() + b" ")
     with pytest.raises(HornbookError, match=r"tree\.onnx has changed since the run was made"):
         run.restore()

@@ -164,19 +164,31 @@ class Run:
 
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
+        if given is not None:
+            return given
         about = self.config.get("model")
-        if given is None and isinstance(about, dict) and "url" in about:
+        if isinstance(about, dict) and "url" in about:
             raise HornbookError(
                 f"the model of {self.folder} is behind {about['url']}: there is no file to prove things about"
             )
         if not isinstance(about, dict) or not isinstance(about.get("path"), str):
-            raise HornbookError(f"{self.folder / CONFIG_FILE} does not say where the model is")
-        return given or self.find_file(about, "model")
+            raise HornbookError(
+                f"{self.folder / CONFIG_FILE} does not say where the model is; name it by --model FILE"
+            )
+        return self.find_file(about, "model")
 
     @property
     def is_by_queries(self) -> bool:
         """Whether it learned a theory by queries, and not an explanation of another form."""
-        return "judge" in self.config.get("settings", {})
+        settings = self.config.get("settings", {})
+        return "learner" in settings and "margin" not in settings
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of the run; what Python leaves to the model is as commands leave it."""
+        own: dict[str, Any] = self.config.get("settings", {})
+        usual = {"judge": own.get("target") is None, "encoding": None, "seed": 0}
+        return own if "data" in self.config else {**usual, **own}
 
     def restore(
         self, model: Path | None = None, trust_pickle: bool = False, data: str | None = None
@@ -198,14 +210,14 @@ class Run:
 
     def bind(self, table: TargetTable, model: Any, words: CodeBook | None = None) -> Subject:
         """Bind a loaded model to a loaded table as the run did, by default with the run's words."""
-        if (test := self.config["data"].get("test")) is not None:
+        if (test := self.config.get("data", {}).get("test")) is not None:
             table = table.with_test_rows(test)
-        return table.bind(model, self.config["settings"], words or self.extraction.code_book)
+        return table.bind(model, self.settings, words or self.extraction.code_book)
 
     def bind_queries(self, table: TargetTable, model: Any, words: CodeBook | None = None) -> QuerySubject:
         """As `bind`, of a run by queries."""
-        settings, about = self.config["settings"], self.config["model"]
-        source, rows = about.get("url") or about["path"], table.frame_of(settings)
+        settings, about = self.settings, self.config["model"]
+        source, rows = about.get("url") or about.get("path", about["name"]), table.frame_of(settings)
         judge = encode_judge(model, settings["encoding"], source, rows)
         return table.bind_queries(judge, settings, words or self.extraction.code_book)
 
@@ -215,10 +227,7 @@ class Run:
         It is looked for where it is given to be, or where the run found it and near there.
         """
         if "data" not in self.config:
-            raise HornbookError(
-                f"{self.folder} was saved from Python and does not say where its table and its model are; "
-                "this needs a run of hornbook extract or hornbook learn"
-            )
+            return self._load_given_table(given)
         data, found = self.config["data"], None
         for source in [given] if given is not None else list_sources(self.folder, data["source"]):
             table = load_target_table(
@@ -242,9 +251,20 @@ class Run:
             )
         return found
 
+    def _load_given_table(self, given: str | None) -> TargetTable:
+        """A table in the columns of what was saved from Python, which keeps no path of its own."""
+        if given is None:
+            raise HornbookError(
+                f"{self.folder} was saved from Python, which keeps neither table nor model; say where "
+                "they are: --data FILE --model FILE"
+            )
+        target, columns = self.extraction.target, [each.name for each in self.extraction.columns]
+        table = load_target_table(given, target).choose_columns([name for name in columns if name != target])
+        return table.with_test_rows({}) if self.extraction.fidelity.population == "test rows" else table
+
     def find_test_file(self) -> Path | None:
         """The file of the run's test rows, if it has one; refuse one that has changed."""
-        given = self.config["data"].get("test")
+        given = self.config.get("data", {}).get("test")
         if given is None:
             return None
         path = self.find_file(given)
