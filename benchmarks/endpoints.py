@@ -1,9 +1,9 @@
 """Models behind real servers, explained: requests, rows a second, retries, and what a kill costs.
 
-    python benchmarks/endpoints.py [--servers mlflow mlserver hostile] [--environments FOLDER] [--rows 2000]
+    python benchmarks/endpoints.py [--servers mlflow hostile] [--environments FOLDER] [--rows 2000]
 
-MLflow's `mlflow models serve` and MLServer are started on the loopback address, each from a virtual
-environment of its own, which is made in FOLDER if it is not there. The third server throttles a
+MLflow's `mlflow models serve` is started on the loopback address, from a virtual environment of its
+own, which is made in FOLDER if it is not there. The other server throttles a
 fifth of the requests, drops a tenth of the connections, and takes 0.1 ms a row. Each is explained
 undisturbed, then killed (SIGKILL) in the middle, then run again. The exit code is 1 if the two
 explanations differ.
@@ -38,7 +38,6 @@ from model_servers import Reply, read_rows, serve
 
 PACKAGES = {
     "mlflow": ["mlflow-skinny", "pandas", f"scikit-learn=={sklearn.__version__}"],
-    "mlserver": ["mlserver", "mlserver-sklearn", f"scikit-learn=={sklearn.__version__}"],
 }
 START_SECONDS = 300
 """How long a server may take to start."""
@@ -136,28 +135,6 @@ def serve_mlflow_models(folder: Path, model: Any, environments: Path) -> Iterato
 
 
 @contextmanager
-def serve_mlserver(folder: Path, model: Any, environments: Path) -> Iterator[str]:
-    """MLServer with the model; it is found from the URL of the server alone."""
-    python, ports = make_environment(environments, "mlserver"), find_ports(3)
-    served = folder / "forest"
-    served.mkdir()
-    os.link(folder / "model.joblib", served / "model.joblib")
-    implementation = "mlserver_sklearn.SKLearnModel"
-    model_settings = {
-        "name": "forest",
-        "implementation": implementation,
-        "parameters": {"uri": "./model.joblib"},
-    }
-    (served / "model-settings.json").write_text(json.dumps(model_settings))
-    settings = dict(zip(("http_port", "grpc_port", "metrics_port"), ports, strict=True))
-    (served / "settings.json").write_text(
-        json.dumps({**settings, "host": "127.0.0.1", "parallel_workers": 0})
-    )
-    with start_server([python.parent / "mlserver", "start", served], ports[0], folder, python):
-        yield f"http://127.0.0.1:{ports[0]}"
-
-
-@contextmanager
 def serve_hostile(folder: Path, model: Any, environments: Path) -> Iterator[str]:
     """A server that throttles, drops connections and is slow."""
     rng = np.random.default_rng(0)
@@ -202,7 +179,7 @@ def count_answers(folder: Path) -> int:
             return 0
 
 
-SERVERS = {"mlflow": serve_mlflow_models, "mlserver": serve_mlserver, "hostile": serve_hostile}
+SERVERS = {"mlflow": serve_mlflow_models, "hostile": serve_hostile}
 
 
 def main() -> None:

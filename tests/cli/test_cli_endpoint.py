@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import is_one_line, runner
-from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
+from model_servers import Reply, read_rows, serve, serve_mlflow
 
 import hornbook as hb
 from hornbook.remote import http as endpoint_http
@@ -121,11 +121,7 @@ def test_diff_of_two_urls_says_where_they_disagree(hornbook, patients, tmp_path)
 def test_query_of_a_url_learns_rules_of_its_columns(hornbook, patients, tmp_path, monkeypatch):
     monkeypatch.setattr("hornbook.extraction.learning.POOL_SAMPLES", 512)
     monkeypatch.setattr("hornbook.extraction.learning.FRESH_SAMPLES", 512)
-    columns = [
-        {"name": "age", "datatype": "FP64", "shape": [-1]},
-        {"name": "sex", "datatype": "BYTES", "shape": [-1]},
-    ]
-    with serve_tensors(lambda rows: ["yes" if p > 0.5 else "no" for _, p in ill(rows)], columns) as server:
+    with serve_mlflow(lambda rows: ["yes" if p > 0.5 else "no" for _, p in ill(rows)]) as server:
         done = hornbook("learn", patients, "--target", "ill", "--model", server.url, "--max-queries", 1,
                         "--max-rules", 2, "-o", tmp_path / "run")  # fmt: skip
         assert (done.returncode, done.stderr) == (0, "")

@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
-from model_servers import Reply, read_rows, serve, serve_mlflow, serve_tensors
+from model_servers import Reply, read_rows, serve, serve_mlflow
 
 import hornbook as hb
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
@@ -29,7 +29,7 @@ from hornbook.remote import Endpoint, EndpointSettings
 from hornbook.remote import http as endpoint_http
 from hornbook.remote.endpoint import AnswerCache, row_key
 from hornbook.remote.predictor import find_classes, read_answers
-from hornbook.remote.protocols import CellRows, JsonProtocol, MlflowProtocol, TensorProtocol
+from hornbook.remote.protocols import CellRows, JsonProtocol, MlflowProtocol
 
 ROWS = pd.DataFrame({"age": [20.0, 40.0, np.nan, 80.0], "visits": [1, 2, 3, 4], "sex": ["f", "m", "f", None]})
 
@@ -70,35 +70,20 @@ def test_mlflow_requests_keep_words_and_missing_values(protocol: str) -> None:
         assert endpoint.identity["mlflow"] == "3.17.2"
 
 
-def test_v2_inputs_follow_the_description_of_the_server() -> None:
-    columns = [
-        {"name": "sex", "datatype": "BYTES", "shape": [-1, 1]},
-        {"name": "age", "datatype": "FP64", "shape": [-1, 1]},
-    ]
-    with serve_tensors(lambda rows: [float(sex == "f") for sex in rows["sex"]], columns) as server:
-        predictor = as_predictor(f"{server.url}/v2/models/tumours")
-        assert predictor.names == ("sex", "age")
-        np.testing.assert_array_equal(predictor.decide_rows(predictor.read(ROWS)), [True, False, True, False])
-        assert [each["datatype"] for each in server.bodies[0]["inputs"]] == ["BYTES", "FP64"]
-        assert server.bodies[0]["inputs"][1]["shape"] == [4, 1]
+def test_the_open_inference_protocol_is_a_function_of_json(tmp_path: Path) -> None:
+    def infer(path: str, body: Any, number: int) -> Reply:
+        (tensor,) = body["inputs"]
+        assert path == "/v2/models/tumours/infer" and tensor["shape"] == [len(tensor["data"]), 2]
+        scores = [age / 100 for age, _ in tensor["data"]]
+        return Reply({"outputs": [{"name": "y", "shape": [len(scores)], "data": scores}]})
 
-
-def test_v2_server_without_a_description_gets_one_tensor() -> None:
-    with serve_tensors(probability) as server:
-        endpoint = Endpoint(server.url)  # the only model of the server
-        assert endpoint.protocol.url == f"{server.url}/v2/models/tumours/infer"
-        assert endpoint.identity["versions"] == ["3"]
-        assert endpoint.answer_rows(ROWS[["age", "visits"]])[0] == [0.8, 0.2]
-        tensor = server.bodies[-1]["inputs"][0]
-        assert (tensor["shape"], tensor["data"][:2], tensor["data"][4]) == ([4, 2], [20, 1], None)
-
-
-def test_v2_words_without_a_description_are_marked_as_a_frame() -> None:
-    with serve_tensors(old) as server:
-        assert Endpoint(server.url).answer_rows(ROWS) == ["young", "young", "old", "old"]
-        body = server.bodies[-1]
-        assert body["parameters"] == {"content_type": "pd"}
-        assert [each["datatype"] for each in body["inputs"]] == ["FP64", "FP64", "BYTES"]
+    with serve(infer) as server:
+        (tmp_path / "v2.toml").write_text(
+            f'url = "{server.url}/v2/models/tumours/infer"\nprotocol = "json"\nanswers = "outputs.0.data.*"\n'
+            'request.inputs = [{name = "x", datatype = "FP64", shape = ["$count", 2], data = "$values"}]\n'
+        )
+        endpoint = Endpoint(tmp_path / "v2.toml")
+        assert endpoint.answer_rows(ROWS[["age", "visits"]].dropna()) == [0.2, 0.4, 0.8]
 
 
 @pytest.mark.parametrize(
@@ -164,18 +149,15 @@ def number_row(*values: Any) -> int:
     return zlib.crc32(repr([float(each) if isinstance(each, int) else each for each in plain]).encode()) % 3
 
 
-@pytest.mark.parametrize("protocol", ["mlflow", "mlflow-records", "v2", "json"])
+@pytest.mark.parametrize("protocol", ["mlflow", "mlflow-records", "json"])
 def test_served_model_decides_every_row_as_the_model_itself(protocol: str, tmp_path: Path) -> None:
     def answer(rows: pd.DataFrame) -> list[Any]:
         return [number_row(*row) for row in rows.astype(object).itertuples(index=False)]
 
-    described = {"dose": "FP64", "visits": "INT64", "sex": "BYTES", "smokes": "BOOL"}
-    inputs = [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in described.items()]
-    url = {"v2": "/v2/models/tumours", "json": "/invocations"}.get(protocol, "/invocations")
-    with serve_tensors(answer, inputs) if protocol == "v2" else serve_mlflow(answer) as server:
+    with serve_mlflow(answer) as server:
         request = {"instances": "$rows"}
         settings = EndpointSettings(
-            server.url + url, protocol, classes=(0, 1, 2), request=request, answers="predictions"
+            f"{server.url}/invocations", protocol, classes=(0, 1, 2), request=request, answers="predictions"
         )
         endpoint = Endpoint(settings, tmp_path)
         predictors = [as_predictor(endpoint, positive=label) for label in (0, 1, 2)]
@@ -191,12 +173,12 @@ def test_served_model_decides_every_row_as_the_model_itself(protocol: str, tmp_p
 
 
 def test_columns_and_missing_values_are_written_as_the_settings_say() -> None:
-    with serve_tensors(probability) as server:
+    with serve_mlflow(probability) as server:
         settings = EndpointSettings(server.url, columns=("visits", "age"), missing="nan")
         predictor = as_predictor(Endpoint(settings))
         predictor.decide_rows(predictor.read(ROWS))
-        data = server.bodies[-1]["inputs"][0]["data"]
-        assert data[:4] == [1, 20, 2, 40] and data[5] != data[5]
+        data = server.bodies[-1]["dataframe_split"]["data"]
+        assert data[:2] == [[1, 20], [2, 40]] and data[2][1] != data[2][1]
         with pytest.raises(HornbookError, match="reads a column 'age', which the table does not have"):
             predictor.read(ROWS[["visits"]])
 
@@ -401,22 +383,6 @@ def test_wrong_shapes_are_model_errors(content: Any, message: str) -> None:
             predictor.decide_rows(ROWS)
 
 
-@pytest.mark.parametrize(
-    ("output", "message"),
-    [
-        ({"name": "y", "shape": [4, 2], "data": [0, 1, 0, 1]}, r"its shape is \[4, 2\], and there are 4"),
-        ({"name": "y", "shape": [2], "data": [0, 1]}, r"answered 4 rows with an output of shape \[2\]"),
-        ({"name": "y", "data": [0, 1]}, "its shape is None"),
-        ({"name": "y", "shape": [4], "data": "0101"}, "there are 0 values"),
-    ],
-)
-def test_wrong_tensors_are_model_errors(output: Any, message: str) -> None:
-    with serve(lambda path, body, number: Reply({"outputs": [output]})) as server:
-        endpoint = Endpoint(f"{server.url}/v2/models/m/infer")
-        with pytest.raises(ModelError, match=message):
-            endpoint.answer_rows(ROWS[["age"]].dropna().iloc[[0, 1, 2, 0]].assign(age=range(4)))
-
-
 JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-3, 3), st.floats(), st.sampled_from(["", "a", "1"])),
     lambda values: st.one_of(
@@ -433,7 +399,6 @@ JSON = st.recursive(
 def test_any_response_is_an_answer_a_row_or_a_model_error(content: Any, size: int) -> None:
     for protocol in (
         MlflowProtocol("http://h"),
-        TensorProtocol("http://h"),
         JsonProtocol("http://h", "$rows", "predictions.*.a"),
         JsonProtocol("http://h", "$rows", "*.1"),
     ):
@@ -454,33 +419,6 @@ def test_any_answers_are_classes_scores_or_a_model_error(answers: list[Any], cla
         assert len(read) == len(answers) and np.isfinite(read).all()
         if read.dtype == np.intp:
             assert ((read >= 0) & (read < len(model.classes_ or (0, 1)))).all()
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [[], {"inputs": 3}, {"inputs": [{"name": "age"}]}, {"inputs": [3]}, {"inputs": {"name": "age"}}],
-)
-def test_wrong_descriptions_of_a_server_are_model_errors(metadata: Any) -> None:
-    with serve(lambda path, body, number: Reply(metadata)) as server:
-        with pytest.raises(ModelError, match="describes its model otherwise"):
-            Endpoint(f"{server.url}/v2/models/m")
-        with pytest.raises(HornbookError, match="give the URL of one"):
-            Endpoint(server.url)
-
-
-def test_one_of_several_outputs_is_read() -> None:
-    outputs = [
-        {"name": "probabilities", "shape": [2, 2], "data": [[0.1, 0.9], [0.8, 0.2]]},
-        {"name": "label", "shape": [2], "data": ["b", "a"]},
-    ]
-    with serve(lambda path, body, number: Reply({"outputs": outputs})) as server:
-        url = f"{server.url}/v2/models/m"
-        assert Endpoint(url).answer_rows(numbers(2)) == ["b", "a"]  # the model's own decision
-        named = Endpoint(EndpointSettings(url, output="probabilities"))
-        assert named.answer_rows(numbers(2)) == [[0.1, 0.9], [0.8, 0.2]]
-        assert server.bodies[-1]["outputs"] == [{"name": "probabilities"}]
-        with pytest.raises(ModelError, match="gives the outputs 'probabilities', 'label'"):
-            Endpoint(EndpointSettings(url, output="logits")).answer_rows(numbers(2))
 
 
 def test_answers_that_change_are_noticed(tmp_path: Path) -> None:
@@ -598,7 +536,7 @@ def test_credentials_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
     ("lines", "message"),
     [
         ("", 'does not say where the model is: url = "http'),
-        ('url = "http://h"\nprotocoll = "v2"', "did you mean 'protocol'"),
+        ('url = "http://h"\nprotocoll = "json"', "did you mean 'protocol'"),
         ('url = "http://h"\nprotocol = "grpc"', "the protocol is one of"),
         ('url = "http://h"\nmax_rows = "many"', "max_rows cannot be 'many'"),
         ('url = "http://h/x"\nprotocol = "json"\nrequest = {rows = 1}', "in one place"),

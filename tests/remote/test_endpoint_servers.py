@@ -1,4 +1,4 @@
-"""Models behind MLflow's own server, and runs that are killed; MLServer is in `benchmarks/endpoints.py`."""
+"""Models behind MLflow's own server, and runs that are killed."""
 
 import os
 import pickle

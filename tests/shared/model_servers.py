@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 Answer = Callable[[pd.DataFrame], list[Any]]
@@ -111,12 +110,7 @@ def read_rows(body: Any) -> pd.DataFrame:
         return pd.DataFrame(body["rows"])
     if "instances" in body:
         return pd.DataFrame(body["instances"])
-    if "inputs" not in body:
-        return pd.DataFrame([body])
-    tensors = body["inputs"]
-    if len(tensors) == 1:
-        return pd.DataFrame(np.array(tensors[0]["data"], float).reshape(tensors[0]["shape"]))
-    return pd.DataFrame({each["name"]: each["data"] for each in tensors})
+    return pd.DataFrame([body])
 
 
 def serve_mlflow(answer: Answer, seconds_per_row: float = 0.0) -> Any:
@@ -130,32 +124,5 @@ def serve_mlflow(answer: Answer, seconds_per_row: float = 0.0) -> Any:
         rows = read_rows(body)
         time.sleep(seconds_per_row * len(rows))
         return Reply({"predictions": answer(rows)})
-
-    return serve(respond)
-
-
-def serve_tensors(answer: Answer, inputs: list[dict[str, Any]] | None = None, name: str = "tumours") -> Any:
-    """A server of the Open Inference Protocol v2 with one model, which may describe its inputs."""
-    metadata = {"name": name, "versions": ["3"], "platform": "test", "inputs": inputs or [], "outputs": []}
-
-    def respond(path: str, body: Any, number: int) -> Reply:
-        if path == "/v2":
-            return Reply({"name": "test", "version": "1", "extensions": []})
-        if path == "/v2/repository/index":
-            return Reply([{"name": name, "version": "3", "state": "READY"}])
-        if path == f"/v2/models/{name}":
-            return Reply(metadata)
-        if path != f"/v2/models/{name}/infer" or body is None:
-            return Reply({"error": "not found"}, 404)
-        values = answer(read_rows(body))
-        array = np.array(values)
-        kind = "BYTES" if isinstance(values[0], str) else "FP64" if array.dtype.kind == "f" else "INT64"
-        output = {
-            "name": "y",
-            "shape": list(array.shape),
-            "datatype": kind,
-            "data": array.reshape(-1).tolist(),
-        }
-        return Reply({"model_name": name, "model_version": "3", "outputs": [output]})
 
     return serve(respond)

@@ -181,8 +181,7 @@ class Endpoint(RemoteModel):
     Parameters
     ----------
     settings
-        Where it is and how it is asked, or a TOML file that says so; a URL alone is enough for MLflow and
-        v2 servers.
+        Where it is and how it is asked, or a TOML file that says so; a URL alone is enough for MLflow.
     folder
         Where answers are kept; by default the user's cache folder.
 
@@ -220,7 +219,6 @@ class Endpoint(RemoteModel):
         return {
             "url": self.protocol.url,
             "protocol": self.protocol.name,
-            "output": self.settings.output,
             "missing": self.settings.missing,
             **self.protocol.describe(),
         }

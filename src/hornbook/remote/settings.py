@@ -18,7 +18,7 @@ from hornbook.models.loading import is_url
 from hornbook.remote.sentence import Sentence
 from hornbook.storage import read_toml
 
-PROTOCOLS = ("mlflow", "mlflow-records", "v2", "json", "completions", "chat")
+PROTOCOLS = ("mlflow", "mlflow-records", "json", "completions", "chat")
 """The protocols by name."""
 
 TOKEN_VARIABLE = "HORNBOOK_ENDPOINT_TOKEN"
@@ -49,7 +49,7 @@ class EndpointSettings:
     url
         Where the model is asked; it has no user, password or query, since it is kept in files.
     protocol
-        `mlflow`, `mlflow-records`, `v2`, `json`, or, of a language model, `completions` or `chat`; None to
+        `mlflow`, `mlflow-records`, `json`, or, of a language model, `completions` or `chat`; None to
         find it out.
     classes
         The names of the classes in the order of the outputs; None to find them out.
@@ -57,11 +57,10 @@ class EndpointSettings:
         The lowest score of the second of two classes; None leaves the decision to the model.
     columns
         The columns that the model reads, in its order; None for those that it says, or all.
-    output
-        For v2: the output that is read.
     request, answers
         For json: the shape of a request, with `$rows`, `$values` or `$row` where the rows stand, and
-        the path of the answers in a response, in which `*` stands for each row.
+        perhaps `$count` for their number; and the path of the answers in a response, in which `*` stands for
+        each row.
     sentence, model
         For a language model: how a row is said in words, and the name of the model on its server.
     missing
@@ -86,7 +85,6 @@ class EndpointSettings:
     classes: tuple[Any, ...] | None = None
     threshold: float | None = None
     columns: tuple[str, ...] | None = None
-    output: str | None = None
     request: Any = "$rows"
     answers: str = "*"
     sentence: Sentence | None = None
