@@ -135,7 +135,7 @@ class DiffSearch:
         for side, check in zip(pair.sides, checks, strict=True):
             notes += check.describe_changes(f"the {side} model")
         shown = (unseen, held_out) if len(held_out) else (used_rows, used)
-        result = self._measure(pair, chosen, switches, (used_rows, unseen), shown, samples, words, figures)
+        result = self._measure(pair, chosen, switches, (used_rows, unseen), shown, words, figures)
         return replace(
             result,
             samples=figures.share,
@@ -186,7 +186,7 @@ class DiffSearch:
         words = read_code_book(subject.words, used.frame)
         switches = ClassSwitches.of(used, classes, compared.sides)
         chosen = self._search(samples, fresh, switches, used, words)
-        result = self._measure(compared, chosen, switches, (used, unseen), (unseen, unseen_rows), used, words)
+        result = self._measure(compared, chosen, switches, (used, unseen), (unseen, unseen_rows), words)
         left_out = f"{(~known).sum():,} rows have no label and were left out"
         return replace(
             result,
@@ -226,7 +226,6 @@ class DiffSearch:
         switches: ClassSwitches,
         rows: tuple[PairSamples, PairSamples],
         shown: tuple[PairSamples, Ints],
-        samples: PairSamples,
         words: CodeBook,
         figures: SampleFigures | None = None,
     ) -> ModelDiff:
@@ -253,7 +252,7 @@ class DiffSearch:
             rows=tuple(
                 list_diff_rows(shown[0], self.subject.frame.index[shown[1]].tolist(), explanation, compared)
             ),
-            models=tuple(describe_sides(compared, samples, shown[0], words)),
+            models=tuple(describe_sides(compared, shown[0])),
             answers=0,
             distribution="",
             missing_values="",

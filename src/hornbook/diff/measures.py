@@ -41,18 +41,13 @@ from hornbook.extraction import list_groups
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.changes import plain_cell
 from hornbook.statistics import Share, StratifiedShare, measure_enrichment
-from hornbook.surrogates import Grid, fit_explanations
 from hornbook.surrogates.grid import Ints
-from hornbook.surrogates.thresholds import round_thresholds
 
 POOL_FACTOR = 4
 """Free samples for each one that rules are fitted to: they tell how much a line applies to."""
 
 SAME_SAMPLES_SHARE, LINE_SAMPLES_SHARE = 1 / 2, 1 / 16
 """Samples asked about where no switch is said, and of each line for a switch, for each one fitted to."""
-
-SIDE_QUESTIONS = 5
-"""Questions of the trees that show both models side by side."""
 
 MAX_SHOWN_ROWS, MAX_SHOWN_COLUMNS = 20, 6
 """Rows with disagreement that are kept, and columns of them where the explanation names none."""
@@ -251,36 +246,11 @@ def list_diff_rows(
         )
 
 
-def describe_sides(
-    compared: Compared, samples: PairSamples, judged: PairSamples, code_book: CodeBook
-) -> Iterator[ModelSide]:
-    """Describe each model with a short tree about it.
-
-    Parameters
-    ----------
-    compared
-        The models, or the model and the truth.
-    samples
-        Samples that the trees are fitted to, with answers and weights.
-    judged
-        Other rows with answers, on which the trees are measured.
-    code_book
-        The words.
-
-    """
-    classes, rows = compared.classes, samples.frame.drop(columns=compared.column)
-    answers = (samples.old, judged.old), (samples.new, judged.new)
-    for teacher, (labels, judged_labels) in zip(compared.teachers, answers, strict=False):
-        coded = Grid.of(teacher.frame, code_book=code_book).encode(rows)
-        weights = np.eye(len(classes))[labels] * samples.weights[:, None]
-        *_, (_, build) = fit_explanations(
-            coded, weights, classes, coded.take(labels[:0]), SIDE_QUESTIONS, "tree"
-        )
-        tree = round_thresholds(build, rows, code_book)
+def describe_sides(compared: Compared, judged: PairSamples) -> Iterator[ModelSide]:
+    """Describe each model: the columns that it reads, and how often it gives each class to some rows."""
+    for teacher, labels in zip(compared.teachers, (judged.old, judged.new), strict=False):
         yield ModelSide(
             teacher.predictor.name,
             tuple(teacher.columns),
-            {name: Share.where(judged_labels == number) for number, name in enumerate(classes)},
-            tree,
-            Share.where(tree.decide(judged.frame) == judged_labels),
+            {name: Share.where(labels == number) for number, name in enumerate(compared.classes)},
         )

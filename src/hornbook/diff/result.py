@@ -131,18 +131,12 @@ class ModelSide(Displayed):
         The columns of the table that it reads.
     shares
         For each class, the share of rows that it gives the class.
-    explanation
-        A short tree that decides about as the model does.
-    fidelity
-        The share of held-out rows on which tree and model say the same.
 
     """
 
     name: str
     columns: tuple[str, ...]
     shares: Mapping[str, Share]
-    explanation: Explanation
-    fidelity: Share
 
     def __str__(self) -> str:
         shares = ", ".join(f"{name} {100 * share.estimate:.2f} %" for name, share in self.shares.items())
