@@ -63,10 +63,8 @@ def words_as(kind: object, missing: object) -> Form:
 
 FORMS: dict[str, Form] = {
     "float64": numbers_as("float64"),
-    "float32": numbers_as("float32"),
     "int64": numbers_as("int64", missing=False),
     "Int64": numbers_as("Int64"),
-    "Float32": numbers_as("Float32"),
     "sparse": numbers_as(pd.SparseDtype("float64", 0.0), missing=False),
 }
 WORD_FORMS: dict[str, Form] = {

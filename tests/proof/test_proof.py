@@ -242,7 +242,7 @@ def libraries():
         mlp.fit(inputs, labels)
     yield "sklearn", as_predictor(mlp, encoding="half", threshold=0.3)
     yield "sklearn, other class", as_predictor(mlp, encoding="half", positive=0)
-    for name in ("torch_sequential", "torch_double", "torch_two_channels", "keras_sequential",
+    for name in ("torch_sequential", "torch_double", "torch_two_channels",
                  "onnx_sigmoid", "onnx_logits"):  # fmt: skip
         yield name, models.BUILDERS[name]()
     score = torch.nn.Sequential(*models.layers())
@@ -269,7 +269,7 @@ def test_the_network_read_from_a_model_decides_as_the_model():
 def test_models_whose_inside_is_closed_are_refused():
     import adapter_models as models
 
-    for name, why in (("torch_own_forward", "OwnForward, is not"), ("keras_functional", "no Sequential"),
+    for name, why in (("torch_own_forward", "OwnForward, is not"), ("keras_functional", "Keras from ONNX"),
                       ("histogram_boosting", "HistGradient"), ("torch_bfloat16", "bfloat16"),
                       ("function", "support function")):  # fmt: skip
         with pytest.raises(HornbookError, match=why):

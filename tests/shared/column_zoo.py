@@ -62,15 +62,10 @@ def words(kind, *missing):
 
 NUMERIC_FORMS = {
     "float64": numeric("float64"),
-    "float32": numeric("float32"),
     "int64": numeric("int64", missing=False),
     "int8": numeric("int8", missing=False),
     "Int64": numeric("Int64"),
-    "Float32": numeric("Float32"),
     "sparse": numeric(pd.SparseDtype("float64", 0.0), missing=False),
-    "sparse, float32": numeric(pd.SparseDtype("float32", 0.0), missing=False),
-    "float32 and float64": lambda frame: frame.astype({"x": "float32", "n": "float64"}),
-    "int64 and float32": lambda frame: frame.fillna({"x": 0}).astype({"x": "int64", "n": "float32"}),
 }
 WORD_FORMS = {
     "object, NaN": words(object, np.nan),
@@ -228,44 +223,3 @@ def examine(kind, form, questions):
         if verdict.witness is not None:
             counts["wrong"] += model.predict(write(verdict.witness))[0] == outcome
     return counts, reason
-
-
-def list_close_rows(model, rows, pairs, rng):
-    """Rows of single precision on both sides of a change of the decision, and next to these."""
-    decided = model.predict(rows)
-    sides = [np.flatnonzero(decided == outcome) for outcome in (0, 1)]
-    close = []
-    for _ in range(pairs):
-        ends = [rows.iloc[[rng.choice(side)]].to_numpy(np.float64) for side in sides]
-        for _ in range(30):
-            middle = ((ends[0] + ends[1]) / 2).astype(np.float32)
-            side = int(model.predict(pd.DataFrame(middle, columns=rows.columns))[0])
-            ends[side] = middle.astype(np.float64)
-        for end in ends:
-            for step in (-3, -1, 0, 1, 3):
-                row = end.astype(np.float32)
-                column = rng.integers(row.shape[1])
-                row[0, column] += step * np.spacing(row[0, column])
-                close.append(row)
-    return pd.DataFrame(np.concatenate(close), columns=rows.columns)
-
-
-def examine_close(kind, trained_in, pairs, seed=0, named=True):
-    """Verdicts about single rows of single precision next to another decision, and how many are wrong."""
-    rng = np.random.default_rng(seed)
-    drawn = rng.normal(size=(200, 3)) * [1, 30, 1] + [0, 1000, 5]
-    rows = pd.DataFrame(drawn, columns=["a", "b", "c"]).astype(np.float32)
-    labels = rows.a + (rows.b - 1000) / 30 + rows.c + rng.normal(size=200) / 3 > 5
-    model = NUMERIC_KINDS[kind]().fit(rows.astype(trained_in), labels.astype(int))
-    close = list_close_rows(model, rows, pairs, rng)
-    if not named:
-        model = NUMERIC_KINDS[kind]().fit(rows.to_numpy(trained_in), labels.astype(int))
-    prover, counts = bind_prover(model, Domain.of(rows), seconds=5), Counter({"wrong": 0})
-    for at in range(len(close)):
-        row = close.iloc[[at]]
-        decided = model.predict(row if named else row.to_numpy())[0]
-        for outcome in (0, 1):
-            verdict = prover.prove([Category(name, float(row[name].iloc[0])) for name in row], outcome)
-            counts[verdict.status] += 1
-            counts["wrong"] += verdict.status == ("refuted" if decided == outcome else "proved")
-    return counts

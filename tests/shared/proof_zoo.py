@@ -4,10 +4,9 @@ Each model reads four variables and is held against all its inputs. A trap must 
 adapter, by who reads it, or by the comparison of what was read with the model; or decided rightly.
 """
 
-import os
 import warnings
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -307,112 +306,6 @@ TORCH_TRAPS = {
     "torch, scripted inside": lambda: ask(with_relu(torch.jit.script(nn.ReLU()))),
     "torch, answers of another": lambda: unlike(ask(sequence()), np.negative),
     "torch, answers off by 0.001": lambda: unlike(ask(sequence()), lambda raw: raw + 0.001),
-}
-
-# Keras
-
-
-@cache
-def keras():
-    """The library, which takes seconds to import and only when a model of it is asked for."""
-    os.environ.setdefault("KERAS_BACKEND", "torch")
-    import keras
-
-    return keras
-
-
-def dense(units, activation=None, **options):
-    return keras().layers.Dense(units, activation, **options)
-
-
-def stack(*layers):
-    """A model that decides either way on many inputs, unless it cannot."""
-    keras().utils.set_random_seed(0)
-    model = keras().Sequential([keras().Input((WIDTH,)), *layers])
-    rng, inputs = np.random.default_rng(0), np.array(list(product([0, 0.5, 1], repeat=WIDTH)))
-    middle = 0 if model.layers[-1].activation is keras().activations.linear else 0.5
-    for _ in range(20):
-        model.set_weights([rng.normal(size=weights.shape) * 1.5 for weights in model.get_weights()])
-        if 0.25 < np.mean(model.predict_on_batch(inputs)[:, -1] > middle) < 0.75:
-            break
-    return model
-
-
-def shifted(units, activation):
-    class Shifted(keras().layers.Dense):
-        def call(self, inputs):
-            return super().call(inputs) + 1
-
-    return Shifted(units, activation)
-
-
-def lora():
-    model = stack(dense(5, "relu"), dense(1, "sigmoid"))
-    model.layers[0].enable_lora(2)
-    model.layers[0].lora_kernel_b.assign(np.full((2, 5), 30.0))
-    return model
-
-
-def patched_call():
-    model = stack(dense(5, "relu"), dense(1, "sigmoid"))
-    model.layers[0].call = lambda inputs: inputs[:, :1] * np.ones((1, 5), np.float32)
-    return model
-
-
-def relu(inputs):
-    """No relu, though it is called so."""
-    return keras().ops.minimum(keras().ops.maximum(inputs, 0), 0.4)
-
-
-def normalised():
-    layer = keras().layers.Normalization(mean=0.4, variance=0.1)
-    return stack(dense(5, "relu"), layer, dense(1, "sigmoid"))
-
-
-KERAS = {
-    "Keras, sigmoid": lambda: ask(stack(dense(5, "relu"), dense(1, "sigmoid"))),
-    "Keras, softmax, class 0": lambda: ask(
-        stack(dense(5, "relu"), keras().layers.Dropout(0.5), dense(2, "softmax")), positive=0
-    ),
-    "Keras, layers apart": lambda: ask(
-        stack(
-            keras().layers.Flatten(), dense(5), keras().layers.ReLU(), dense(3),
-            keras().layers.Activation("relu"), dense(1), keras().layers.Activation("sigmoid"),
-        ),
-        threshold=0.6,
-    ),
-    "Keras, constraint, double, logit": lambda: ask(
-        stack(
-            dense(5, "relu", kernel_constraint="non_neg", kernel_regularizer="l2", dtype="float64"),
-            dense(1, use_bias=False, dtype="float64"),
-        )
-    ),
-}  # fmt: skip
-
-KERAS_TRAPS = {
-    "Keras, two sigmoids": lambda: ask(stack(dense(5, "relu"), dense(2, "sigmoid"))),
-    "Keras, softmax of one": lambda: ask(stack(dense(5, "relu"), dense(1, "softmax"))),
-    "Keras, ReLU(threshold=0.5)": lambda: ask(stack(dense(5), keras().layers.ReLU(threshold=0.5), dense(1))),
-    "Keras, ReLU(max_value=0)": lambda: ask(stack(dense(5), keras().layers.ReLU(max_value=0.0), dense(1))),
-    "Keras, leaky ReLU": lambda: ask(stack(dense(5), keras().layers.ReLU(negative_slope=0.2), dense(1))),
-    "Keras, LeakyReLU layer": lambda: ask(stack(dense(5), keras().layers.LeakyReLU(), dense(1))),
-    "Keras, relu6": lambda: ask(stack(dense(5, "relu6"), dense(1))),
-    "Keras, another relu": lambda: ask(stack(dense(5, relu), dense(1))),
-    "Keras, partial relu": lambda: ask(
-        stack(dense(5, partial(keras().activations.relu, max_value=0.2)), dense(1))
-    ),
-    "Keras, relu first": lambda: ask(
-        stack(keras().layers.ReLU(), dense(5, "relu"), dense(1)), encoding="signed"
-    ),
-    "Keras, sigmoid called logit": lambda: ask(stack(dense(5, "relu"), dense(1, "sigmoid")), output="logit"),
-    "Keras, Normalization": lambda: ask(normalised()),
-    "Keras, Rescaling": lambda: ask(stack(keras().layers.Rescaling(2.0, -1), dense(5, "relu"), dense(1))),
-    "Keras, subclass of Dense": lambda: ask(stack(shifted(5, "relu"), dense(1))),
-    "Keras, LoRA": lambda: ask(lora()),
-    "Keras, patched call": lambda: ask(patched_call()),
-    "Keras, mixed precision": lambda: ask(
-        stack(dense(5, "relu", dtype="mixed_bfloat16"), dense(1, dtype="mixed_bfloat16"))
-    ),
 }
 
 # ONNX
@@ -754,5 +647,5 @@ BOOSTER_TRAPS = {
     "LightGBM booster, own objective": lambda: ask(lgbm(objective=own_objective).booster_),
 }
 
-HONEST = TORCH | KERAS | ONNX | SKLEARN | BOOSTERS
-TRAPS = TORCH_TRAPS | KERAS_TRAPS | ONNX_TRAPS | SKLEARN_TRAPS | BOOSTER_TRAPS
+HONEST = TORCH | ONNX | SKLEARN | BOOSTERS
+TRAPS = TORCH_TRAPS | ONNX_TRAPS | SKLEARN_TRAPS | BOOSTER_TRAPS

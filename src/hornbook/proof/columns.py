@@ -29,7 +29,6 @@ from hornbook.proof.domain import (
     Interval,
     Levels,
     is_missing,
-    is_single,
     list_levels,
 )
 from hornbook.proof.ensembles import drops_zeros, read_tree_contests
@@ -59,7 +58,7 @@ def make(
     Parameters
     ----------
     predictor
-        The predictor of a `Subject`. Its model is a ReLU network of torch, Keras, ONNX or scikit-learn, a
+        The predictor of a `Subject`. Its model is a ReLU network of torch, ONNX or scikit-learn, a
         logistic regression, trees, forests and boosting of scikit-learn, XGBoost and LightGBM, a
         scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and one of these, perhaps with
         a `ColumnTransformer`.
@@ -229,12 +228,7 @@ class ColumnProver(Prover[Sequence[Condition], Box, pd.DataFrame]):
                     f"its column {name!r} has no numbers in the type {domain.rows.dtypes[name]}, and is not "
                     "read by its levels",
                 )
-            own = replace(own, missing=own.missing and name in taken)
-            if isinstance(own, Interval) and is_single(domain.rows.dtypes[name]):
-                own = replace(own, single=True)
-                low, high = own.snap(own.low, own.high)
-                own = replace(own, low=low, high=high)
-            ranges[name] = own
+            ranges[name] = replace(own, missing=own.missing and name in taken)
         return self._keep_known_levels(Domain(ranges, domain.rows))
 
     def _keep_known_levels(self, domain: Domain) -> Domain:

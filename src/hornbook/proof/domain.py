@@ -35,15 +35,13 @@ MAX_LEVELS_SHOWN = 12
 class Interval(Displayed):
     """The values of one column: the numbers from `low` to `high`, whole ones only if it says so, or none.
 
-    Without numbers `low` is above `high`. `missing` says whether there may be no value, and `single`
-    whether the column holds numbers of single precision.
+    Without numbers `low` is above `high`. `missing` says whether there may be no value.
     """
 
     low: float
     high: float
     whole: bool = False
     missing: bool = False
-    single: bool = False
 
     @property
     def has_numbers(self) -> bool:
@@ -67,14 +65,9 @@ class Interval(Displayed):
         return replace(self, low=low, high=high, missing=False)
 
     def snap(self, low: float, high: float) -> tuple[float, float]:
-        """Move two ends inwards to numbers that a row can have: whole ones, or of single precision."""
+        """Move two ends inwards to whole numbers, if a row has only those."""
         if self.whole and low <= high:
             low, high = float(math.ceil(low)), float(math.floor(high))
-        if self.single and low <= high:
-            least, most = np.float32(low), np.float32(high)
-            # compared as doubles, for NumPy would round the ends to single precision too
-            low = float(least if float(least) >= low else np.nextafter(least, np.float32(np.inf)))
-            high = float(most if float(most) <= high else np.nextafter(most, np.float32(-np.inf)))
         return low, high
 
     def draw(self, at_ends: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.float64]:
@@ -84,8 +77,6 @@ class Interval(Displayed):
         numbers = rng.uniform(self.low, self.high, len(at_ends))
         if self.whole:
             numbers = np.round(numbers)
-        if self.single:
-            numbers = numbers.astype(np.float32).astype(np.float64).clip(self.low, self.high)
         ends = [self.low, self.high, *([0.0] if self.low < 0 < self.high else [])]
         numbers = np.where(at_ends, rng.choice(ends, len(at_ends)), numbers)
         missing = self.missing & (rng.random(len(at_ends)) < MISSING_SHARE)
@@ -294,8 +285,6 @@ class Domain(Displayed):
                 ).astype(kind)
         except (TypeError, ValueError):  # a missing value or a fraction, of which the type knows nothing
             return doubles
-        if is_single(kind):
-            return written
         held = written.to_numpy(np.float64, na_value=np.nan)
         return written if np.array_equal(held, doubles, equal_nan=True) else doubles
 
@@ -391,11 +380,6 @@ def is_missing(value: Any) -> bool:
     return (
         value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value))
     )
-
-
-def is_single(kind: Any) -> bool:
-    """Whether a column of a type holds numbers of single precision."""
-    return str(getattr(kind, "subtype", kind)).lower() == "float32"
 
 
 def list_levels(values: pd.Series[Any]) -> tuple[Any, ...] | None:

@@ -1,4 +1,4 @@
-"""Reading feed-forward ReLU networks of torch, Keras, ONNX and scikit-learn as matrices.
+"""Reading feed-forward ReLU networks of torch, ONNX and scikit-learn as matrices.
 
 The network N of a model is the real-valued function with the model's stored weights, the threshold
 folded into the last bias: the model decides for its positive class where N is at least 0. The model
@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.errors import HornbookError, keras, library
+from hornbook.errors import HornbookError, library
 from hornbook.models import Predictor
 from hornbook.models.adapters.onnx import session_model
 
@@ -296,6 +296,10 @@ def relu_net(predictor: Predictor) -> ReluNet:
     if all(hasattr(model, part) for part in ("module", "encoding", "vocabulary")):
         model = model.module
     roots = {ancestor.__module__.partition(".")[0] for ancestor in type(model).__mro__}
+    if "keras" in roots:  # perhaps a torch module too
+        raise unprovable(
+            predictor, "the prover reads a network of Keras from ONNX: model.export(…, format='onnx')"
+        )
     for root, read in READERS.items():
         if root in roots:
             return _assemble(predictor, list(read(model, predictor)))
@@ -447,71 +451,6 @@ def _refuse_torch_settings(torch: Any, predictor: Predictor) -> None:
             predictor,
             "torch multiplies in less than single precision; torch.set_float32_matmul_precision('highest')",
         )
-
-
-KERAS_SETTINGS: Mapping[str, Mapping[str, Any]] = {
-    "Dense": {"quantization_config": None},
-    "ReLU": {"max_value": None, "negative_slope": 0.0, "threshold": 0.0},
-    "Activation": {},
-    "Dropout": {},
-    "Flatten": {},
-}
-"""The layers that the prover supports, and what some of their settings must be."""
-
-KERAS_HARMLESS = {
-    *("name", "trainable", "dtype", "units", "use_bias", "activation"),
-    *("kernel_initializer", "bias_initializer", "kernel_constraint", "bias_constraint"),
-    *("kernel_regularizer", "bias_regularizer", "activity_regularizer"),
-    *("rate", "seed", "noise_shape", "data_format"),
-}
-"""Settings that matter in training alone, or that show elsewhere."""
-
-KERAS_METHODS = ("build", "quantize")
-"""Methods that Keras itself puts in the place of a class's."""
-
-
-def _keras_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
-    if type(model) is not keras().Sequential or len(model.input_shape) != 2:
-        raise unprovable(predictor, f"it, a {type(model).__name__}, is no Sequential of rows of numbers")
-    if keras().backend.backend() == "torch":
-        _refuse_torch_settings(library("torch", "torch"), predictor)
-    refuse_changed(model, "it", predictor, KERAS_METHODS)
-    known = keras().activations
-    kinds = {"relu": RELU, "sigmoid": SIGMOID, "softmax": SOFTMAX, "log_softmax": LOG_SOFTMAX}
-    for part in model.layers:
-        layer = f"its layer {part.name} ({type(part).__name__})"
-        refuse_changed(part, layer, predictor, KERAS_METHODS)
-        activation = getattr(part, "activation", known.linear)
-        named = [kind for name, kind in kinds.items() if activation is getattr(known, name)]
-        if not named and activation is not known.linear:
-            raise unprovable(predictor, f"{layer} has the activation {activation!r}, which is not supported")
-        _refuse_keras_settings(part, layer, predictor)
-        if type(part) is keras().layers.Dense:
-            numbers = (each for each in (part.kernel, part.bias) if each is not None)
-            weights, *biases = (keras().ops.convert_to_numpy(each) for each in numbers)
-            yield _linear(layer, predictor, weights.T, *biases)
-        elif type(part) is keras().layers.ReLU:
-            yield NetworkStep(RELU, layer)
-        for kind in named:
-            yield NetworkStep(kind, layer)
-
-
-def _refuse_keras_settings(part: Any, layer: str, predictor: Predictor) -> None:
-    """Raise for a layer of another type, of less precision, or with a setting that is not supported."""
-    name = type(part).__name__
-    if name not in KERAS_SETTINGS or type(part) is not getattr(keras().layers, name):
-        raise unprovable(predictor, f"{layer} is not supported")
-    if part.dtype_policy.name not in ("float32", "float64"):
-        raise unprovable(predictor, f"{layer} computes in {part.dtype_policy.name}")
-    understood = KERAS_SETTINGS[name]
-    try:
-        settings = part.get_config()
-    except TypeError as error:
-        raise unprovable(predictor, f"{layer} does not tell its settings: {error}") from error
-    for setting, value in settings.items():
-        if setting in KERAS_HARMLESS or (setting in understood and understood[setting] == value):
-            continue
-        raise unprovable(predictor, f"{layer} has {setting}={value!r}, which is not supported")
 
 
 def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
@@ -701,9 +640,8 @@ def _onnx_row(constant: Any, width: int) -> Any:
 
 
 READERS: Mapping[str, Callable[[Any, Predictor], Iterator[NetworkStep]]] = {
-    "keras": _keras_steps,
     "onnxruntime": lambda session, predictor: _OnnxChain(session, predictor).read(),
     "torch": _torch_steps,
     "sklearn": _sklearn_steps,
 }
-"""The reader for each library's networks. Keras comes first, as its models may be torch modules too."""
+"""The reader for each library's networks."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -28,11 +28,10 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Bools
 from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
-from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, is_single
+from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels
 from hornbook.proof.ensembles import TreeEnsemble, TreeNodes
 from hornbook.proof.forest import Forest, Leaves, NodeSplits, compare_states, iterate_leaves
 from hornbook.proof.network import (
-    SINGLE_ROUNDOFF,
     Contests,
     Matrix,
     ReluNet,
@@ -56,7 +55,7 @@ CHECKED_ROWS, CHECKED_BOXES = 128, 16
 LARGEST_EXACT = 2.0**53
 """From here on some whole numbers are no doubles, so that models round them in ways of their own."""
 
-SPOKEN_TYPES = {"float64", "float32", "bool", "boolean", "object"} | {
+SPOKEN_TYPES = {"float64", "bool", "boolean", "object"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 """Types of columns that the prover supports, with or without a missing value of their own, sparse or dense.
@@ -89,14 +88,15 @@ class Wall:
         """Why nothing is said about the model any more; empty while it is what was read."""
         for name in columns:
             if not _is_spoken(kind := self.kinds[name]):
+                hint = "; make it float64" if str(kind).lower() == "float32" else ""
                 raise unprovable(
                     self.predictor,
-                    f"its column {name!r} is of the type {kind}, which the prover does not support",
+                    f"its column {name!r} is of the type {kind}, which the prover does not support{hint}",
                 )
 
     def decide(self, outcome: int, rows: pd.DataFrame) -> Bools:
         """Whether the model decides for a class about rows in the table's form."""
-        read = self.read(rows)
+        read = self.predictor.read(rows)
         if self.count == 2:
             numbers: NDArray[Any] = self.predictor.decide_rows(read)
         else:
@@ -106,13 +106,7 @@ class Wall:
 
     def score(self, rows: pd.DataFrame) -> Matrix:
         """The model's score of each class for rows in the table's form, (rows, classes)."""
-        return self.predictor.score_classes(self.read(rows)).astype(np.float64)
-
-    def read(self, rows: pd.DataFrame) -> Any:
-        """Rows as the model reads them; an array has the precision of the table."""
-        read = self.predictor.read(rows)
-        is_array = isinstance(read, np.ndarray) and all(is_single(self.kinds[name]) for name in self.columns)
-        return read.astype(np.float32) if is_array else read
+        return self.predictor.score_classes(self.predictor.read(rows)).astype(np.float64)
 
     def refuse_inexact(self, domain: Domain) -> None:
         """Refuse a domain with whole numbers that are no doubles."""
@@ -146,7 +140,7 @@ class Wall:
         if not len(rows):
             raise unprovable(self.predictor, "there is no row in the domain about which it can be asked")
         try:
-            read = self.read(rows)
+            read = self.predictor.read(rows)
             if self.count == 2:
                 answers = self.predictor.score_rows(read).astype(np.float64), self.predictor.decide_rows(read)
             else:
@@ -256,13 +250,8 @@ class NetworkReading:
         self.wall, self.preprocessing, self.columns = wall, preprocessing, columns
         if contests[0][0].weights[0].shape[1] != len(preprocessing.inputs):
             raise unprovable(wall.predictor, "it reads another number of columns than the table has")
-        # a table of single precision is scaled, and may be multiplied, in single precision
-        least = SINGLE_ROUNDOFF if any(map(is_single, domain.rows.dtypes[[*columns]])) else 0.0
         # the first layer is the same for all, and so are the magnitudes that scaling adds
-        self.contests = tuple(
-            tuple(replace(preprocessing.fold_into(net)[0], roundoff=max(net.roundoff, least)) for net in own)
-            for own in contests
-        )
+        self.contests = tuple(tuple(preprocessing.fold_into(net)[0] for net in own) for own in contests)
         self.given = preprocessing.fold_into(contests[0][0])[1]
         self.domain = domain
         self.compare(domain)
@@ -463,8 +452,6 @@ class CellGrid:
             high = np.minimum(edges[1:], own.high)
             if own.whole:
                 low, high = np.ceil(low), np.floor(high)
-            if own.single:
-                low, high = np.array([own.snap(*ends) for ends in zip(low, high, strict=True)]).T
             mask[: len(low)] = low <= high
         elif isinstance(own, Levels) and isinstance(every, Levels):
             mask[: len(every.values)] = [value in own.values for value in every.values]
@@ -552,8 +539,7 @@ def _choose_number(interval: Interval, low: float, high: float, known: Vector) -
         return float(known[(first + last) // 2])
     if interval.whole or least == most:
         return most
-    short = shorten_cut(least, most)
-    return float(np.float32(short)) if interval.single else short
+    return shorten_cut(least, most)
 
 
 class TreeReading:
@@ -581,7 +567,6 @@ class TreeReading:
         """Divide the columns into cells, and compare the trees with the model."""
         trees = (tree for ensemble in self.contests[0] for tree in ensemble.trees)
         self.grid = CellGrid.of(domain, self.columns, trees, self.preprocessing, self.no_zeros)
-        self._refuse_rounded_fills(domain)
         self.sides: dict[tuple[int, int], Forest] = {}
         rng = generator(0, Purpose.MODEL_READING)
         compared = self.wall.join_table(domain, self.grid.draw_edges(2 * COMPARED_ROWS, rng))
@@ -608,22 +593,6 @@ class TreeReading:
             return confirm(self.grid.show_within(states, box))
 
         return decide_region(side, region, deadline, ask)
-
-    def _refuse_rounded_fills(self, domain: Domain) -> None:
-        """Refuse trees that tell what an imputer fills in from what it is in single precision."""
-        for source in self.preprocessing.inputs:
-            name, edges = self.columns[source.column], self.grid.edges[source.column]
-            if not isinstance(source, ValueInput) or edges is None or not domain.ranges[name].missing:
-                continue
-            if not is_single(domain.rows.dtypes[name]):
-                continue
-            exact, rounded = np.searchsorted(edges[1:-1], [source.fill, float(np.float32(source.fill))])
-            if exact != rounded:
-                raise unprovable(
-                    self.wall.predictor,
-                    f"its column {name!r} of the type {domain.rows.dtypes[name]} is filled in with a number "
-                    "that single precision rounds across a threshold",
-                )
 
     def decide_monotone(
         self, column: str, outcome: int, deadline: Deadline
