@@ -96,7 +96,7 @@ def test_a_number_that_is_typed_is_what_the_table_would_hold(number, dtype):
 
 def test_a_model_is_asked_in_the_types_of_the_table_whatever_it_is_asked_for():
     colours = np.array(["red", "blue", None, "green"] * 30, dtype=object)
-    rows = pd.DataFrame({"colour": pd.Series(colours, dtype=object), "x": np.arange(120, dtype=np.int32)})
+    rows = pd.DataFrame({"colour": pd.Series(colours, dtype=object), "x": np.arange(120.0)})
     encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
     model = make_pipeline(encoder, DecisionTreeClassifier(max_depth=4, random_state=0))
     model.fit(rows, rows.colour.isna() | (rows.x > 90))
