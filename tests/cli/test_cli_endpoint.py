@@ -54,7 +54,6 @@ def test_extract_of_a_url_is_compared_shown_and_goes_on_from_its_answers(hornboo
             "endpoint": {
                 "url": url,
                 "protocol": "mlflow",
-                "output": None,
                 "missing": "null",
                 "mlflow": "3.17.2",
                 "classes": None,
