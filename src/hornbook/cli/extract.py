@@ -90,7 +90,7 @@ def extract(
     above: AboveOption = None,
     samples: Annotated[int | None, how_long(min=1, help="Samples to learn from.")] = None,
     certify: Annotated[
-        bool, how_long("--certify", help="Seek the best tree of 3 questions to the end.")
+        bool, how_long("--certify", help="Seek the best trees of 3 and 4 questions for two minutes.")
     ] = False,
     seconds: SecondsOption = None,
     max_answers: MaxAnswersOption = None,

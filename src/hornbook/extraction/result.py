@@ -230,8 +230,9 @@ class FrontierPoint(Displayed):
 
     `explanation` is None for a hypothesis on the way of a query learner, of which only the size is
     kept. `lines` and `risks` are the statistics of its lines and of its totals, if they were measured.
-    `missed` is the share of the samples that it was made from by which any tree or rules with as many
-    literals may decide more of them as the model does: 0 if none is better, None if that was not found out.
+    `missed` is the share of the samples that it was made from by which any tree with as many literals, or
+    up to three literals in rules, may decide more of them as the model does: 0 if none is better, None if
+    that was not found out.
     """
 
     literals: int

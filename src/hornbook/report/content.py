@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hornbook.code_book import UNNAMED_TARGET
 from hornbook.display import count_things
-from hornbook.extraction import Extraction, Fidelity, LineStatistics
+from hornbook.extraction import Extraction, Fidelity, FrontierPoint, LineStatistics
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share, StratifiedShare
 
@@ -358,17 +358,18 @@ def _list_sizes(extraction: Extraction) -> Iterator[str]:
         for point in extraction.frontier:
             shares = point.fidelity.populations.items()
             words = ", ".join(_describe_share(share, population) for population, share in shares)
-            yield f"{point.literals:>{width},}  {words}{_describe_missed(point.missed)}"
+            yield f"{point.literals:>{width},}  {words}{_describe_missed(point)}"
 
 
-def _describe_missed(missed: float | None) -> str:
-    """Say how far an explanation is from the best one of its size."""
-    if missed is None:
+def _describe_missed(point: FrontierPoint) -> str:
+    """Say how far an explanation is from the best one of its size; of four literals, from the best tree."""
+    if point.missed is None:
         return ""
+    best = "optimal" if point.literals < 4 else "the best tree"
     return (
-        f", within {100 * missed:.2g} points of optimal on the samples"
-        if missed
-        else ", optimal on the samples"
+        f", within {100 * point.missed:.2g} points of {best} on the samples"
+        if point.missed
+        else f", {best} on the samples"
     )
 
 

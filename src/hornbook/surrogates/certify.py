@@ -1,13 +1,13 @@
-"""The best tree of one, two or three questions on labelled samples, over all candidate literals.
+"""The best tree of one to four questions on labelled samples, over all candidate literals.
 
-The weight of each class where two literals are both true, for all pairs at once, says of every tree of two
-questions, and of three if both sides of the first ask one, how much it decides rightly. In a tree of three
-questions in a row, the last two are the best tree of two for the samples that the first one leaves: for
-each literal and side by branch and bound. A bound of one side bounds the others: a tree cannot decide more
-rightly there than where it is best, and all samples that are not in both.
+How far one class leads another where two literals are both true, for all pairs of literals at once, says of
+every tree of two questions how much it decides rightly, and of those of three with one question on each side
+of the first. Other trees ask one literal or two in a row, and then two more questions on one side: these are
+found by branch and bound. What two questions decide rightly of some samples bounds what they do of others:
+no more than that, and all samples that are not among them.
 
 Rules of up to three literals for two classes, and of up to two for several, are no better than trees: such
-rules decide as a tree of as many questions does.
+rules decide as a tree of as many questions does. Four literals may be better in rules (`a ∧ b`, or `c ∧ d`).
 
 References
 ----------
@@ -21,17 +21,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hornbook.explanations import Split
-from hornbook.explanations.tree import Node
+from hornbook.explanations.tree import Node, map_questions
+from hornbook.logic import Bools
 from hornbook.surrogates.grid import CodedRows, Floats, Ints
 
-QUICK_WORK, FULL_WORK = 2.5e8, 1e11
-"""About how many nanoseconds trees of three questions are sought, by default and to the end."""
+Singles: TypeAlias = NDArray[np.float32]
 
-MOST_CERTIFIED = 3
+Plan: TypeAlias = tuple[tuple[tuple[int, int, int], ...], int]
+"""A tree by its questions in a row, and how many follow after them. A question is the place of a literal, the
+side that the row goes on (0 where the literal is true), and how many are asked on the other side."""
+
+QUICK_WORK, FULL_WORK = 4e8, 1e11
+"""About how many nanoseconds trees are sought, by default and at most."""
+
+LEAST_GAIN = 1e-5
+"""The share of all samples by which a tree is better at the least: sums are rounded."""
+
+MOST_CERTIFIED = 4
 """The most literals of an explanation of which it is said how far it is from the best."""
 
 
@@ -49,100 +61,182 @@ class Optimum:
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
-    """The weight of each class in which two literals are both true, over samples.
+class Counts:
+    """The weights of some samples where literals are true.
 
-    Parameters
-    ----------
-    literals
-        The numbers of the literals.
-    both
-        The weights, shape (classes, literals, literals).
-    total
-        The weight of each class.
-
+    `leads` is how much heavier one class is than another where two literals are both true, shape (pairs of
+    classes, literals, literals); `true` the weight where one is, (classes, literals); `whole` that of all.
     """
 
-    literals: Ints
-    both: Floats
-    total: Floats
+    leads: Singles
+    true: Singles
+    whole: Singles
 
-    @classmethod
-    def of(cls, rows: CodedRows, weights: Floats, literals: Ints) -> PairCounts:
-        """Count the pairs of samples, given the weight of each in the column of its class."""
-        from scipy.sparse import csr_matrix
-
-        grid, count = rows.grid, len(rows.grid.columns)
-        bins = np.stack([rows.column(place) + start for place, start in enumerate(grid.offsets[:-1])], axis=1)
-        ends = np.arange(0, count * len(rows) + 1, count)
-        shape = len(rows), int(grid.offsets[-1])
-        ones = csr_matrix((np.ones(bins.size), bins.ravel(), ends), shape)
-        both = []
-        for own in weights.T:
-            weighed = csr_matrix((np.repeat(own, count), bins.ravel(), ends), shape)
-            once = grid.sum_bins((ones.T @ weighed).toarray())[literals]  # (literals, bins)
-            both.append(grid.sum_bins(np.ascontiguousarray(once.T))[literals])
-        return cls(literals, np.stack(both), weights.sum(axis=0))
-
-    def without(self, others: PairCounts) -> PairCounts:
+    def without(self, others: Counts) -> Counts:
         """The counts of the samples that are not among some others."""
-        return PairCounts(self.literals, self.both - others.both, self.total - others.total)
+        return Counts(self.leads - others.leads, self.true - others.true, self.whole - others.whole)
 
     @cached_property
-    def true(self) -> Floats:
-        """The weight of each class in which a literal is true, (classes, literals)."""
-        return np.diagonal(self.both, axis1=1, axis2=2)
+    def sides(self) -> Singles:
+        """The weight of each class where a literal is true, and where it is not, (2, classes, literals)."""
+        return np.stack([self.true, self.whole[:, None] - self.true])
 
     @cached_property
-    def leaves(self) -> Floats:
-        """What one class decides rightly where a literal is true, and where it is false, (2, literals)."""
-        return np.stack([self.true.max(axis=0), (self.total[:, None] - self.true).max(axis=0)])
+    def leaves(self) -> Singles:
+        """What one class decides rightly on each side of a literal, (2, literals)."""
+        most: Singles = self.sides.max(axis=1)
+        return most
 
     @cached_property
-    def splits(self) -> tuple[Floats, Ints]:
-        """What one more question at best decides rightly on each side of a literal, and where it stands."""
-        best, places = [], []
-        false = self.total[:, None] - self.true
-        for whole, inside in ((self.true, self.both), (false, self.true[:, None, :] - self.both)):
-            right = inside.max(axis=0) + (whole[:, :, None] - inside).max(axis=0)
-            best.append(right.max(axis=1))
-            places.append(right.argmax(axis=1))
-        return np.stack(best), np.stack(places)
+    def splits(self) -> Singles:
+        """What one more question at best decides rightly on each side of a literal, (2, literals)."""
+        one, other = np.triu_indices(len(self.whole), 1)
+        no = (self.true[one] - self.true[other])[:, None] - self.leads
+        best = []
+        for side, leads in zip(self.sides, (self.leads, no), strict=True):
+            right = np.maximum(side[other] + leads.max(axis=2), side[one] - leads.min(axis=2))
+            best.append(right.max(axis=0))
+        return np.stack(best)
 
-    def overlap(self, place: int) -> Floats:
-        """The weight on each side of a literal, and on each side of each other one, (2, 2, literals)."""
-        both, true, whole = self.both[:, place].sum(axis=0), self.true.sum(axis=0), self.total.sum()
-        yes = np.stack([both, true[place] - both])
-        return np.stack([yes, np.stack([true, whole - true]) - yes])
-
-    def ask(self, place: int, yes: Node[int] | None = None, no: Node[int] | None = None) -> Node[int]:
-        """A tree that begins with a literal; the commonest class on a side that is not given."""
-        true = self.true[:, place]
-        return join_sides(self.literals[place], yes, no, true, self.total - true)
-
-    def split_side(self, side: int, place: int) -> Node[int]:
-        """The best single question on a side of a literal."""
-        other = int(self.splits[1][side, place])
-        both, true = self.both[:, place, other], self.true[:, place]
-        yes = self.true[:, other] - both if side else both
-        whole = self.total - true if side else true
-        return join_sides(self.literals[other], None, None, yes, whole - yes)
-
-    def best_of_two(self) -> tuple[float, Node[int]]:
-        """The best tree of up to two questions, and what it decides rightly."""
-        right = self.splits[0] + self.leaves[::-1]
-        side, place = np.unravel_index(right.argmax(), right.shape)
-        asked = self.split_side(int(side), int(place))
-        return float(right.max()), self.ask(int(place), *((None, asked) if side else (asked, None)))
+    @cached_property
+    def rows_of_two(self) -> Singles:
+        """What a literal and one more question on a side of it at best decide rightly, (2, literals)."""
+        return self.splits + self.leaves[::-1]
 
 
-def join_sides(
-    literal: int, yes: Node[int] | None, no: Node[int] | None, yes_counts: Floats, no_counts: Floats
-) -> Node[int]:
-    """A question, with the commonest class on a side without a tree; no question if both sides are alike."""
-    yes = int(yes_counts.argmax()) if yes is None else yes
-    no = int(no_counts.argmax()) if no is None else no
-    return yes if yes == no else Split(int(literal), yes, no)
+@dataclass(eq=False)
+class TreeSearch:
+    """The best tree found so far, and how much work there may still be to find a better one.
+
+    `true` says which literals are true, shape (samples, literals); `weights` has the weight of each sample in
+    the column of its class; `right` is what the best tree decides rightly. It is known already if it has no
+    `plan`.
+    """
+
+    true: Bools
+    weights: Singles
+    work: float
+    right: float = 0.0
+    plan: Plan | None = None
+
+    @cached_property
+    def nested(self) -> Bools:
+        """Whether one of two literals is true wherever the other is, shape (literals, literals)."""
+        true = self.true.astype(np.float32)
+        found: Bools = true.T @ true == np.minimum(true.sum(axis=0), true.sum(axis=0)[:, None])
+        return found
+
+    def count(self, part: Ints) -> Counts:
+        """Count some samples."""
+        true, weights = self.true[part].astype(np.float32), self.weights[part]
+        one, other = np.triu_indices(weights.shape[1], 1)
+        leads = [true.T @ (true * own[:, None]) for own in (weights[:, one] - weights[:, other]).T]
+        self.work -= measure_work(len(part), true.shape[1], len(leads))
+        return Counts(np.stack(leads), weights.T @ true, weights.sum(axis=0))
+
+    def improves(self, right: float) -> bool:
+        """Whether a tree that decides so much rightly is better than the best one."""
+        return right > self.right + LEAST_GAIN * float(self.weights.sum())
+
+    def offer(self, right: float, plan: Plan | None) -> None:
+        """Keep a tree if it is better than what is known."""
+        if self.improves(right):
+            self.right, self.plan = right, plan
+
+    def ask_in_a_row(self, part: Ints, counts: Counts, rest: Singles, most: Singles, first: Plan) -> float:
+        """Ask a literal of some samples, and two more questions on one side of it, as well as possible.
+
+        Parameters
+        ----------
+        part, counts
+            The numbers of the samples, and their counts.
+        rest
+            What is decided rightly on the other side of each literal, and by other samples, (2, literals).
+        most
+            The most that two questions decide rightly on each side of a literal, (2, literals). It is
+            lowered where more is found out.
+        first
+            The questions before it, and how many are asked on its other side.
+
+        Returns
+        -------
+        The most that such a tree decides rightly.
+
+        """
+        sizes = counts.sides.sum(axis=1)
+        done = np.zeros(most.shape, np.bool_)
+        while self.work > 0:
+            reach = np.where(done, 0.0, most + rest)
+            place = int(reach.max(axis=0).argmax())
+            if not self.improves(float(reach[:, place].max())):
+                break
+            true = self.true[part, place]
+            smaller = int(2 * true.sum() > len(true))
+            fewer = self.count(part[true != bool(smaller)])
+            for side, own in ((smaller, fewer), (1 - smaller, counts.without(fewer))):
+                done[side, place] = True
+                right = float(own.rows_of_two.max())
+                similar = right + np.maximum(sizes[side] - sizes[side, place], 0)
+                np.minimum(most[side], similar, out=most[side], where=self.nested[place])
+                self.offer(right + float(rest[side, place]), ((*first[0], (place, side, first[1])), 2))
+        return float((most + rest).max())
+
+    def ask_two_in_a_row(self, counts: Counts, most: Singles, three: float) -> float:
+        """Ask a literal of all samples, and three more questions on one side of it, as well as possible.
+
+        `counts` and `most` are those of all samples; `three` is the most that three questions decide rightly.
+        Returns the most that such a tree does.
+        """
+        both = np.stack([self.true.T @ (self.true * own[:, None]) for own in self.weights.T])
+        true, whole = counts.true[:, :, None], counts.whole[:, None, None]
+        yes = np.stack([both, true - both], axis=2)  # (classes, literals, 2, literals)
+        no = np.stack([counts.true[:, None], whole - counts.true[:, None]], axis=2) - yes
+        leaves, sizes = (np.stack([yes, no], axis=1).max(axis=0), np.stack([yes, no], axis=1).sum(axis=0))
+        pairs = np.minimum(sizes, np.minimum(most[:, :, None, None], most))  # (2, literals, 2, literals)
+        ones = counts.sides.sum(
+            axis=1
+        )  # the most that a literal and one question on each side decide rightly
+        bound, last = 0.0, (0, 0)
+        for side, place in np.ndindex(*most.shape):
+            here, outside = (side, place), float(counts.leaves[1 - side, place])
+            rest, own = leaves[here][::-1] + outside, np.minimum(pairs[here], pairs[:, :, side, place])
+            if side == last[0] and self.nested[last[1], place]:
+                grown = np.maximum(sizes[here] - sizes[last], 0)
+                own = np.minimum(own, pairs[last] + grown)
+                ones[here] = min(ones[here], ones[last] + grown.sum(axis=0).max())
+            reach = min(outside + three, max(float((own + rest).max()), float(ones[here]) + outside))
+            if self.work > 0 and self.improves(reach):
+                part, last = np.flatnonzero(self.true[:, place] != bool(side)), here
+                inside, before = self.count(part), ((place, side, 0),)
+                each = inside.splits.sum(axis=0)
+                ones[here] = each.max()
+                self.offer(float(ones[here]) + outside, ((*before, (int(each.argmax()), 0, 1)), 1))
+                row = self.ask_in_a_row(part, inside, rest, own, (before, 0))
+                reach = max(row, float(ones[here]) + outside)
+            pairs[here] = pairs[:, :, side, place] = own
+            bound = max(bound, reach)
+        return bound
+
+    def build(self, part: Ints, plan: Plan) -> Node[int]:
+        """The best tree of some samples that follows a plan, with the places of literals."""
+        row, last = plan
+        if row:
+            (place, side, elsewhere), *later = row
+            chosen = self.true[part, place] != bool(side)
+            nodes = self.build(part[chosen], (tuple(later), last)), self.build(part[~chosen], ((), elsewhere))
+            yes, no = nodes[::-1] if side else nodes
+            return yes if yes == no else Split(place, yes, no)
+        if not last or not len(part):
+            return int(self.weights[part].sum(axis=0).argmax())
+        counts = self.count(part)
+        right = counts.rows_of_two if last > 1 else counts.leaves.sum(axis=0)[None]
+        best = np.unravel_index(right.argmax(), right.shape)
+        return self.build(part, (((int(best[1]), int(best[0]), 0),), last - 1))
+
+
+def measure_work(samples: int, literals: int, pairs: int) -> float:
+    """About how many nanoseconds it takes to count samples, and to look at all pairs of literals."""
+    return 4.0 * samples * literals + pairs * literals**2 * (0.015 * samples + 10.0)
 
 
 def list_candidates(rows: CodedRows, weights: Floats) -> Ints:
@@ -156,70 +250,39 @@ def list_candidates(rows: CodedRows, weights: Floats) -> Ints:
 
 
 def find_best_trees(
-    rows: CodedRows, weights: Floats, known: float = 0.0, work: float = QUICK_WORK
+    rows: CodedRows, weights: Floats, known: tuple[float, float] = (0.0, 0.0), work: float = QUICK_WORK
 ) -> Iterator[Optimum]:
-    """Find the best trees of one, two and three questions; of three as far as the work suffices.
+    """Find the best trees of one to four questions; of three and four as far as the work suffices.
 
-    Parameters
-    ----------
-    rows, weights
-        The samples, and the weight of each in the column of its class, shape (samples, classes).
-    known
-        The weight that a known tree of up to three questions decides rightly.
-    work
-        How much work there may be, in about nanoseconds.
-
+    `weights` has the weight of each sample in the column of its class, shape (samples, classes); `known` the
+    weights that known trees of up to three and of up to four questions decide rightly; `work` is in about
+    nanoseconds.
     """
     literals = list_candidates(rows, weights)
-    work -= measure_work(rows, weights, literals)
-    if not len(literals) or work < 0:
+    classes = weights.shape[1]
+    if not len(literals) or measure_work(len(rows), len(literals), classes * (classes - 1) // 2) > work:
         return
-    counts = PairCounts.of(rows, weights, literals)
-    one = counts.leaves.sum(axis=0)
-    yield Optimum(1, float(one.max()), float(one.max()), counts.ask(int(one.argmax())))
-    two, tree = counts.best_of_two()
-    yield Optimum(2, two, two, tree)
-    both = counts.splits[0].sum(axis=0)
-    place = int(both.argmax())
-    best: tuple[float, Node[int] | None] = known, None
-    if both[place] > known:
-        best = float(both[place]), counts.ask(place, *(counts.split_side(side, place) for side in (0, 1)))
-    yield find_best_of_three(rows, weights, counts, best, work)
+    true = np.stack([rows.where_true(literal) for literal in literals.tolist()], axis=1)
+    search, everyone = TreeSearch(true, weights.astype(np.float32), work), np.arange(len(rows))
 
+    def name(questions: int, bound: float) -> Optimum:
+        tree = None
+        if search.plan is not None:
+            built = search.build(everyone, search.plan)
+            tree = map_questions(built, lambda place: int(literals[place]))
+        return Optimum(questions, bound if search.improves(bound) else search.right, search.right, tree)
 
-def measure_work(rows: CodedRows, weights: Floats, literals: Ints) -> float:
-    """About how many nanoseconds it takes to count the pairs of samples."""
-    pairs_of_rows = len(rows) * len(rows.grid.columns) ** 2
-    return 5.0 * pairs_of_rows + 70.0 * len(literals) ** 2 * len(weights.T)
-
-
-def find_best_of_three(
-    rows: CodedRows,
-    weights: Floats,
-    counts: PairCounts,
-    best: tuple[float, Node[int] | None],
-    work: float,
-) -> Optimum:
-    """The best tree of three questions, given the best that does not ask them in a row, or what is known."""
-    whole, true = weights.sum(), counts.true.sum(axis=0)
-    inside = np.stack([true, whole - true])  # (2, literals)
-    most = np.minimum(inside, counts.best_of_two()[0])  # what two questions decide rightly on a side
-    rest = np.ones(len(true), np.bool_)
-    while True:
-        bounds = np.where(rest, (counts.leaves[::-1] + most).max(axis=0), -np.inf)
-        place = int(bounds.argmax())
-        if bounds[place] <= best[0] + 1e-9 * whole or work < 0:
-            return Optimum(3, max(best[0], float(bounds[place])), *best)
-        rest[place] = False
-        smaller = int(inside[:, place].argmin())
-        part = np.flatnonzero(rows.where_true(int(counts.literals[place])) != bool(smaller))
-        some = rows.take(part)
-        work -= measure_work(some, weights, counts.literals)
-        own = PairCounts.of(some, weights[part], counts.literals)
-        overlap = counts.overlap(place)
-        for side, sums in ((smaller, own), (1 - smaller, counts.without(own))):
-            right, tree = sums.best_of_two()
-            most = np.minimum(most, right + inside - overlap[side])
-            total = right + float(counts.leaves[1 - side, place])
-            if total > best[0] + 1e-9 * whole:
-                best = total, counts.ask(place, *((None, tree) if side else (tree, None)))
+    counts = search.count(everyone)
+    for questions, right in ((1, counts.leaves.sum(axis=0)), (2, counts.rows_of_two)):
+        search.offer(float(right.max()), ((), questions))
+        yield name(questions, 0.0)
+    each = counts.splits.sum(axis=0)
+    search.offer(known[0], None)
+    search.offer(float(each.max()), (((int(each.argmax()), 0, 1),), 1))
+    most = np.minimum(counts.sides.sum(axis=1), counts.rows_of_two.max())
+    three = max(search.ask_in_a_row(everyone, counts, counts.leaves[::-1], most, ((), 0)), search.right)
+    yield name(3, three)
+    if search.work > 0:
+        search.offer(known[1], None)
+        bound = search.ask_in_a_row(everyone, counts, counts.splits[::-1], most, ((), 1))
+        yield name(4, max(bound, search.ask_two_in_a_row(counts, most, three)))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -27,7 +27,14 @@ from hornbook.explanations.tree import Node, decide_rows, map_questions
 from hornbook.logic import Bools
 from hornbook.models import RowSampler
 from hornbook.randomness import Purpose, generator
-from hornbook.surrogates.certify import FULL_WORK, MOST_CERTIFIED, QUICK_WORK, Optimum, find_best_trees
+from hornbook.surrogates.certify import (
+    FULL_WORK,
+    LEAST_GAIN,
+    MOST_CERTIFIED,
+    QUICK_WORK,
+    Optimum,
+    find_best_trees,
+)
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rules import LiteralRules, fit_regions, fit_rules
@@ -95,8 +102,8 @@ class ChoiceSamples:
 class Candidate:
     """An explanation, and what it decides of the fresh samples that candidates are compared by.
 
-    `missed` is the share of the samples it was fitted to by which any tree or rules with as many literals
-    may decide more of them rightly; None if that was not found out.
+    `missed` is the share of the samples it was fitted to by which any tree with as many literals, or up to
+    three literals in rules, may decide more of them rightly; None if that was not found out.
     """
 
     explanation: Explanation
@@ -124,17 +131,20 @@ class Candidate:
         """Whether it is a tree, a card or rules."""
         return self.explanation.form
 
-    def certify(self, optima: Sequence[Optimum], learning: WeighedSamples) -> Candidate:
-        """The candidate with what it misses, on the samples that it was fitted to.
+    @property
+    def is_bounded(self) -> bool:
+        """Whether no explanation of its form and size is better than the best tree of that size."""
+        most = MOST_CERTIFIED if self.form == "tree" else 3 if len(self.explanation.classes) == 2 else 2
+        return self.literals <= most
 
-        Rules of three literals for several classes may be better than any tree of three questions.
-        """
-        classes = len(self.explanation.classes)
+    def certify(self, optima: Sequence[Optimum], learning: WeighedSamples) -> Candidate:
+        """The candidate with what it misses, on the samples that it was fitted to."""
         samples, labels, weights = learning.frame, learning.labels, learning.weights
         for optimum in optima:
-            if optimum.questions == self.literals and (classes == 2 or self.literals < 3):
+            if optimum.questions == self.literals and self.is_bounded:
                 right = float(weights[self.explanation.decide(samples) == labels].sum())
-                return replace(self, missed=max(0.0, optimum.bound - right) / float(weights.sum()))
+                missed = (optimum.bound - right) / float(weights.sum())
+                return replace(self, missed=missed if missed > LEAST_GAIN else 0.0)
         return self
 
 
@@ -209,7 +219,7 @@ def search_explanations(
         The columns that the model reads, as far as it is known: there are conditions on these alone. If it
         is not, columns whose exchange between samples never changes an answer get no conditions.
     certify
-        Whether the best tree of three questions is sought to the end, however long that takes.
+        Whether the best trees of three and four questions are sought for about two minutes.
     watch
         Is called with every candidate.
 
@@ -280,18 +290,18 @@ def refuse_settings(form: Form, max_literals: int, balance: float) -> None:
 
 
 def find_optima(
-    known: Iterable[Candidate], rows: CodedRows, weights: Floats, samples: pd.DataFrame, work: float
+    known: Collection[Candidate], rows: CodedRows, weights: Floats, samples: pd.DataFrame, work: float
 ) -> list[Optimum]:
     """Find the best small trees on the samples, given the candidates that are known."""
     if not len(rows.codes):  # there is nothing to make conditions of
         return []
-    small = [one for one in known if one.form != "card" and one.literals <= MOST_CERTIFIED]
-    decided = (one.explanation.decide(samples) for one in small)
-    right = max((weights[np.arange(len(samples)), own].sum() for own in decided), default=0.0)
+    most, everyone = np.zeros(MOST_CERTIFIED + 1), np.arange(len(samples))
+    for one in known:
+        if one.form != "card" and one.is_bounded:
+            right = weights[everyone, one.explanation.decide(samples)].sum()
+            most[one.literals :] = np.maximum(most[one.literals :], right)
     limit = max((one.literals for one in known), default=0)
-    return [
-        each for each in find_best_trees(*rows.merge_equal(weights), right, work) if each.questions <= limit
-    ]
+    return list(islice(find_best_trees(*rows.merge_equal(weights), (most[3], most[4]), work), limit))
 
 
 def weigh_classes(sizes: NDArray[Any], balance: float) -> Floats:
