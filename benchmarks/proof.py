@@ -128,7 +128,7 @@ def repairs_table(task: Task, seconds: float, count: int) -> Table:
 
 
 def ended(prime: Prime, spent: float) -> list[str]:
-    """What a rule became, and the CPU-seconds that took, with all that is no question."""
+    """What a rule became, and the CPU-seconds that took, with all that is not a question."""
     sure = f"{len(prime.open)} literals open" if prime.open else "yes" if prime.is_prime else "no"
     return [str(len(prime.rule.body)), sure, *times(prime.questions), f"{spent:.1f}"]
 

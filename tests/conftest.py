@@ -7,6 +7,8 @@ import pytest
 from browser import chromium
 from hypothesis import settings
 
+os.environ.pop("COLUMNS", None)  # commands print whole lines, unless a test says how wide a terminal is
+
 # laws hold however busy the machine is; how long a test takes is for benchmarks to say. A run says the same
 # of the same commit; pytest --hypothesis-profile thorough draws many more examples, others every time
 settings.register_profile("hornbook", deadline=None, max_examples=20, derandomize=True)

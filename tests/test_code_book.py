@@ -187,7 +187,7 @@ def test_classes_have_the_names_of_the_code_book_or_of_the_model():
         ("columns.age = { codes = true, unit = 'y' }", "column 'age': levels have no unit"),
         ("columns.age.label = 'x'\ncolumns.bili.label = 'x'", "two columns are called 'x'"),
         ("names = 3", "book.toml: there is no 'names'; there are columns, classes"),
-        ("[columns.age\nunit = 3", "book.toml is no TOML: "),
+        ("[columns.age\nunit = 3", "book.toml is not TOML: "),
     ],
 )
 def test_read_code_book_says_in_one_line_what_is_wrong_and_where(tmp_path, text, message):

@@ -366,7 +366,7 @@ class Explainer(Displayed):
         )
 
     def why_cases(self, extraction: Extraction, count: int) -> Listing[Why]:
-        """Why the model decides so many rows so: some that an explanation decides otherwise, and others."""
+        """Why the model decides some rows as it does: some that an explanation decides otherwise."""
         return Listing(self._reasoner.explain_cases(extraction.explanation, count))
 
     @_as_question

@@ -46,7 +46,7 @@ class Share(Displayed):
 
     def __post_init__(self) -> None:
         if not 0 <= self.hits <= self.size:
-            raise HornbookError(f"{self.hits} of {self.size} is no share")
+            raise HornbookError(f"{self.hits} of {self.size} is not a share")
         if not min(self.size, 1) <= self.independent <= self.size:
             raise HornbookError(f"{self.size} samples do not count as {self.independent}")
 
@@ -69,7 +69,7 @@ class Share(Displayed):
         return Share.of(self.hits, self.size, confidence, self.independent)
 
     def complement(self) -> Share:
-        """The share of the samples that are no hits."""
+        """The share of the samples that are not hits."""
         return Share.of(self.size - self.hits, self.size, self.confidence, self.independent)
 
     def describe_size(self, noun: str) -> str:

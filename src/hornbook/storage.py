@@ -97,14 +97,14 @@ def read_json(path: Path) -> Any:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The tables of a TOML file; refuse a file that is no TOML."""
+    """The tables of a TOML file; refuse a file that is not TOML."""
     text = read_text(path)
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise HornbookError(f"{path} is no TOML: it is nested too deeply") from None
+        raise HornbookError(f"{path} is not TOML: it is nested too deeply") from None
     except ValueError as error:  # numbers with thousands of digits too
-        raise HornbookError(f"{path} is no TOML: {error}") from None
+        raise HornbookError(f"{path} is not TOML: {error}") from None
 
 
 def parse_json(text: str) -> Any:
@@ -114,7 +114,7 @@ def parse_json(text: str) -> Any:
     except RecursionError:
         raise HornbookError("it is nested too deeply") from None
     except ValueError as error:
-        raise HornbookError(f"it is no JSON: {error}") from None
+        raise HornbookError(f"it is not JSON: {error}") from None
 
 
 @contextmanager

@@ -186,7 +186,7 @@ def test_extract_says_when_it_uses_some_of_the_rows(hornbook, tmp_path, monkeypa
     pd.DataFrame({"age": range(90), "ill": [0, 1] * 45}).to_csv(tmp_path / "big.csv", index=False)
     options = ("--target", "ill", "--train", "--samples", "200", "--max-literals", "1")
     done = hornbook("extract", tmp_path / "big.csv", *options, "-o", tmp_path / "run")
-    sample = "big.csv has 90 rows, of which 60 are used, drawn at random"
+    sample = "big.csv has 90 rows; 60 of them are used, drawn at random"
     assert done.returncode == 0 and done.stderr == f"# {sample}\n"
     assert f"# {sample}\n" in done.stdout
     saved = json.loads((tmp_path / "run" / "extraction.json").read_text())
@@ -289,7 +289,7 @@ def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
         ("patients.csv", ["--target", "il", "--train", "--positive", "yes"], "did you mean"),
         ("patients.csv", ["--train"], "name the column of"),
         ("patients.csv", ["--target", "age", "--train"], "e.g. --above 60.5"),
-        ("patients.csv", ["--target", "ill", "--model", "junk.onnx"], "is no readable .onnx model"),
+        ("patients.csv", ["--target", "ill", "--model", "junk.onnx"], "is not a readable .onnx model"),
         ("patients.csv", ["--target", "ill", "--model", "patients.csv"], "cannot tell the kind of model"),
         ("patients.csv", ["--target", "ill", "--model", "none.onnx"], "there is no file"),
         (

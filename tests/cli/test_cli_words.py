@@ -126,7 +126,7 @@ def test_code_books_that_are_wrong_are_refused_in_one_line(hornbook, folder, mod
         "columns.agee.unit = 'y'": "did you mean 'age'?",
         "columns.fever.levels = { 2 = 'x' }": "'2' never occurs; its values are 0, 1",
         "classes = { 2 = 'x' }": "the model has no class '2'; its classes are 0, 1",
-        "columns.age": "book.toml is no TOML",
+        "columns.age": "book.toml is not TOML",
     }.items():
         (tmp_path / "book.toml").write_text(text)
         for command in ("extract", "learn"):

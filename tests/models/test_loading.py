@@ -116,7 +116,7 @@ def test_load_model_files_that_are_no_models(suffix, content, tmp_path):
         about["weights"] = hashlib.sha256(content).hexdigest()
         path.with_suffix(".json").write_text(json.dumps(about))
     path.write_bytes(content)
-    with pytest.raises(HornbookError, match=f"model{suffix} is no readable {suffix} model"):
+    with pytest.raises(HornbookError, match=f"model{suffix} is not a readable {suffix} model"):
         load_model(path, trust_pickle=True)
 
 
@@ -219,7 +219,7 @@ def test_load_model_keras_programs_in_files_are_refused(tmp_path):
 
     model = keras.Sequential([keras.Input((WIDTH,)), keras.layers.Lambda(lambda inputs: inputs[:, :1])])
     model.save(tmp_path / "model.keras")
-    with pytest.raises(HornbookError, match=r"model\.keras is no readable"):
+    with pytest.raises(HornbookError, match=r"model\.keras is not a readable"):
         load_model(tmp_path / "model.keras")
 
 

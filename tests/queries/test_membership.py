@@ -109,7 +109,7 @@ def test_classifier_model_may_read_some_of_the_variables():
 @pytest.mark.parametrize(
     ("settings", "given", "message"),
     [
-        ({"inputs": 7}, None, r"takes 7 inputs, but 3 variables beside the label 'ill' give 3"),
+        ({"inputs": 7}, None, r"takes 7 inputs, but 3 variables without the label 'ill' give 3"),
         ({"names": ("fever", "age")}, None, r"reads 'age', which is not among the 4 variables"),
         ({}, ["fever", "ill"], r"would read its own label 'ill'"),
         ({}, ["fever", "fever"], r"'fever' appears twice"),

@@ -368,7 +368,7 @@ def test_one_row_that_takes_too_long_is_an_error() -> None:
         ({"predictions": [0.5]}, "answered 4 rows with 1 answers"),
         ({"prediction": [0.5] * 4}, "answered without a list 'predictions'"),
         ("<html>", "something else than JSON"),
-        ({"predictions": [[0.5, 0.5], [1.0], [0.5, 0.5], [0.5, 0.5]]}, "no score and none of the classes"),
+        ({"predictions": [[0.5, 0.5], [1.0], [0.5, 0.5], [0.5, 0.5]]}, "not a score and none of the classes"),
         ({"predictions": [[0.5, 0.2, 0.3]] * 4}, "3 numbers a row, and there are 2 classes"),
         ({"predictions": [None] * 4}, "answered a row with null"),
         ({"predictions": ["yes"] * 4}, 'answered a row with "yes"'),
@@ -503,8 +503,8 @@ def test_server_that_cannot_be_reached_is_one_line() -> None:
     [
         ("http://user:hush@example.org/invocations", "has a user or password"),
         ("http://example.org/invocations?key=hush", "has a query"),
-        ("http://:5001/invocations", "is no URL"),
-        ("http://host:port/?key=hush", "is no URL"),
+        ("http://:5001/invocations", "is not a URL"),
+        ("http://host:port/?key=hush", "is not a URL"),
     ],
 )
 def test_credentials_in_a_url_are_refused_and_not_repeated(url: str, message: str) -> None:
@@ -540,7 +540,7 @@ def test_credentials_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
         ('url = "http://h"\nprotocol = "grpc"', "the protocol is one of"),
         ('url = "http://h"\nmax_rows = "many"', "max_rows cannot be 'many'"),
         ('url = "http://h/x"\nprotocol = "json"\nrequest = {rows = 1}', "in one place"),
-        ("url = ", "is no TOML"),
+        ("url = ", "is not TOML"),
         ("url = " + "[" * 3000, "it is nested too deeply"),
         *(
             (f'url = "http://h/x"\nprotocol = "json"\n{line}', message)

@@ -70,7 +70,7 @@ def prefers(text: str) -> dict[str, float]:
 
 
 def list_prompts(body: Any) -> list[str]:
-    """The texts of a request of completions; one alone is no list."""
+    """The texts of a request of completions; one alone is not a list."""
     return [body["prompt"]] if isinstance(body["prompt"], str) else body["prompt"]
 
 
@@ -397,7 +397,7 @@ def test_files_that_are_no_language_models_are_refused(tmp_path: Path) -> None:
     text = source.read_text("utf-8")
     for path, message in {
         "lost.gguf": "there is no language model",
-        "model.toml": "is no language model",
+        "model.toml": "is not a language model",
     }.items():
         source.write_text(text.replace('url = "http://unused"\nmodel = "small"', f'path = "{path}"'), "utf-8")
         with pytest.raises(HornbookError, match=message):

@@ -344,7 +344,7 @@ def test_read_table_takes_thousands_of_columns(tmp_path: Path, monkeypatch: pyte
             gzip.compress(b"a,b\n1,2\n" * 999, mtime=0)[:-9],
             "the compressed file is damaged or cut short",
         ),
-        ("t.parquet", b"a,b\n1,2\n", "this is no Parquet file: it does not begin with PAR1"),
+        ("t.parquet", b"a,b\n1,2\n", "this is not a Parquet file: it does not begin with PAR1"),
         ("t.parquet", b"PAR1 and no more", "the Parquet file is damaged or cut short"),
         (
             "t.parquet.gz",
@@ -378,5 +378,5 @@ def test_read_table_refuses_what_is_no_file(tmp_path: Path) -> None:
 def test_read_table_refuses_a_format_where_there_is_none(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     pd.DataFrame({"a": [1, 2, 3]}).to_parquet(path)
-    with pytest.raises(HornbookError, match="what is no text has no decimal=,; leave that out"):
+    with pytest.raises(HornbookError, match="what is not text has no decimal=,; leave that out"):
         read_table(path, decimal=",")

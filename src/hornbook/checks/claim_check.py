@@ -144,7 +144,7 @@ def check(
 def read_claims(
     claims: str | Path | Sequence[Claim], code_book: CodeBook, columns: Iterable[str]
 ) -> tuple[Claim, ...]:
-    """Claims of a text, of a file, or as they are; a text with an arrow or several words is no path."""
+    """Claims of a text, of a file, or as they are; a text with an arrow or several words is not a path."""
     if not isinstance(claims, str | Path):
         return tuple(claims)
     path, text = Path(claims), str(claims)
@@ -189,7 +189,7 @@ class ClaimChecker:
         for column in (*ordered, *(claim.columns if isinstance(claim, MonotoneClaim) else ())):
             if not pd.api.types.is_numeric_dtype(self.teacher.frame[column]):
                 raise HornbookError(
-                    f"{claim}: the values of {column!r} are no numbers, so none is above another"
+                    f"{claim}: the values of {column!r} are not numbers, so none is above another"
                 )
         try:
             for each in conditions:

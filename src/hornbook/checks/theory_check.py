@@ -85,7 +85,7 @@ def check_theory(
     rng
         The source of randomness.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
     prover
         Asked first; what it decides is not sampled.
     seconds

@@ -68,7 +68,7 @@ def diff(
     ] = None,
     force: ForceOption = False,
     as_json: JsonOption = False,
-    model: Annotated[str | None, files(help="The model beside --target, or a run's, if moved.")] = None,
+    model: Annotated[str | None, files(help="The model, with --target; or a run's, if moved.")] = None,
     data: Annotated[str | None, files(help="The table with the columns of both, or a run's.")] = None,
     csv: CsvOption = None,
     missing: MissingOption = None,

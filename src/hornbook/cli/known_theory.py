@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hornbook.cli.inputs import read_theory
-from hornbook.cli.output import emit_json, progress
+from hornbook.cli.output import emit_json, emit_lines, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -76,13 +76,15 @@ def learn_known(
     if as_json:
         emit_json(result)
         return
-    print(learned)
-    print(
-        f"# {len(learned)} rules, {result['equivalence_queries']} equivalence and "
-        f"{result['membership_queries']} membership queries, {result['seconds']:.3f} s"
+    emit_lines(
+        [
+            str(learned),
+            f"# {len(learned)} rules, {len(trace.entries)} equivalence and {counted.questions} membership "
+            f"queries, {trace.seconds:.3f} s",
+            f"# {step.answer}",
+            f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}",
+        ]
     )
-    print(f"# {step.answer}")
-    print(f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}")
 
 
 def _run_learner(

@@ -43,8 +43,8 @@ def emit(text: str, end: str = "\n") -> None:
 
 
 def emit_lines(lines: Iterable[str]) -> None:
-    """Print lines for a reader: on a terminal none is longer than that is wide."""
-    if sys.stdout.isatty():
+    """Print lines for a reader: none is longer than a terminal is wide, or than COLUMNS says."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS"):
         width = get_terminal_size().columns
         lines = [part for text in lines for line in text.split("\n") for part in fit_line(line, width)]
     emit("\n".join(lines))

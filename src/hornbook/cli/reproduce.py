@@ -12,7 +12,7 @@ import typer
 
 from hornbook.cli.app import THEORIES, HelpfulCommand, app
 from hornbook.cli.options import files, how_long, how_sure, into, what
-from hornbook.cli.output import RESUME, Interrupted, progress
+from hornbook.cli.output import RESUME, Interrupted, emit, emit_lines, progress
 from hornbook.errors import HornbookError, library
 from hornbook.storage import lock_folder
 
@@ -62,7 +62,7 @@ def reproduce(
     ] = None,
     data: Annotated[Path | None, files(help="The HCC file; without it, a synthetic cohort.")] = None,
 ) -> None:
-    """Reproduce the paper: its tables, our figures beside the published ones.
+    """Reproduce the paper: its tables, our figures next to the published ones.
 
     The paper says two things of an unknown value: that it is 0, as its dual is, and that it is a value of
     its own; its protocol is run with both. Run the same command again to resume an interrupted run. With
@@ -88,7 +88,10 @@ def reproduce(
         context.with_resource(lock_folder(output))
         with progress("asking the model") as show:
             result = paper.study_model(model, output, show)
-        print(json.dumps(result, ensure_ascii=False) if as_json else "\n".join(paper.study_lines(result)))
+        if as_json:
+            print(json.dumps(result, ensure_ascii=False))
+        else:
+            emit_lines(paper.study_lines(result))
         return
     library("torch", "torch")
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
@@ -114,5 +117,5 @@ def reproduce(
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
         return
-    print("\n".join(paper.scan_lines(result) if scan else paper.verdict_lines(result)))
-    print(f"report: {output / ('scan.html' if scan else 'report.html')}")
+    emit_lines(paper.scan_lines(result) if scan else paper.verdict_lines(result))
+    emit(f"report: {output / ('scan.html' if scan else 'report.html')}")

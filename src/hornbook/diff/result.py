@@ -223,11 +223,11 @@ class ModelDiff(Displayed):
         """The figures in words, a line each."""
         lines = [f"{self.verb} on {self.share} of {self.share.describe_size('rows')}"]
         if self.samples is not None:
-            lines.append(f"{self.verb} on {self.samples} of samples, {self.samples.size:,} asked about")
+            lines.append(f"{self.verb} on {self.samples} of samples; {self.samples.size:,} were asked")
         if self.recall.size:
             lines.append(
-                f"the lines above say {self.recall.hits} of the {self.recall.size} held-out rows rightly on "
-                f"which {self.verb}"
+                f"of the {self.recall.size} held-out rows on which {self.verb}, the lines above name "
+                f"{self.recall.hits} rightly"
             )
         return lines
 
@@ -244,8 +244,8 @@ class ModelDiff(Displayed):
         yield from (f"# {line}" for line in self.describe())
         discoveries = [group for group in self.groups if group.is_discovery]
         if self.groups:
-            found = f"{len(discoveries)} of {len(self.groups)} groups that were tested"
-            yield f"# {found} have more of it than all rows, with a false discovery rate of 5 %"
+            found = f"in {len(discoveries)} of {len(self.groups)} groups tested"
+            yield f"# {found} {self.verb} more often than elsewhere (false discovery rate 5 %)"
         for group in discoveries:
             yield f"#   {group}"
         yield from (f"# {note}" for note in self.notes)

@@ -52,7 +52,7 @@ class Line(Displayed):
 class ReasonCode(Displayed):
     """What a column of a card has to do with a decision.
 
-    Its value favours the class that is decided for by so many points more than the value (or the
+    Its value favours the class that is decided for by these points more than the value (or the
     missing value) of that column that favours it least. Of several classes, favour is the lead over
     the class with the next most points.
 

@@ -367,7 +367,7 @@ def write_decision(explanation: Explanation, dialect: Dialect, values: Sequence[
         case ScoreCard():
             return _write_card(explanation, names, dialect)
     raise HornbookError(
-        f"a {explanation.form} is no single expression over columns; write its theory instead"
+        f"a {explanation.form} is not a single expression over columns; write its theory instead"
     )
 
 

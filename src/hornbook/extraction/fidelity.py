@@ -228,7 +228,7 @@ class Fidelity(Displayed):
         return {self.population: self.share, "samples": self.samples}
 
     def describe(self) -> list[str]:
-        """The shares in words, each beside what the commonest class alone reaches, one line a population."""
+        """The shares in words, each with what the commonest class alone reaches, one line a population."""
         lines = []
         for population, share in self.populations.items():
             if not share.size and population != self.population:

@@ -80,7 +80,7 @@ class LineStatistics(Displayed):
 
     def __post_init__(self) -> None:
         if self.rows is not None and self.rows < 0:
-            raise HornbookError(f"{self.rows} is no number of rows")
+            raise HornbookError(f"{self.rows} is not a number of rows")
 
     def __str__(self) -> str:
         parts = [] if self.rows is None else [f"applies to {count_things(self.rows, 'row')}"]
@@ -93,7 +93,7 @@ class LineStatistics(Displayed):
 
 @dataclass(frozen=True)
 class RiskRow(Displayed):
-    """How often a model decides so where the points of a card have a total, or one in a range of totals.
+    """How often a model decides for a class where the points of a card have a total, or one in a range.
 
     Attributes
     ----------
@@ -410,7 +410,7 @@ class Extraction(Displayed):
         return answer
 
     def choose(self, literals: int) -> Extraction:
-        """The extraction with the best explanation of at most so many literals; see `frontier`.
+        """The extraction with the best explanation of at most this length; see `frontier`.
 
         Which groups and rows it decides otherwise is known of the first choice only, and left out.
         """

@@ -120,8 +120,7 @@ class Vocabulary(Displayed):
         for name in (label, negation):
             if name in self:
                 raise HornbookError(
-                    f"{name!r} is among the features already, beside the label {label!r}; "
-                    "leave it out, or rename it"
+                    f"{name!r} is a feature already, and the label is {label!r}; leave it out, or rename it"
                 )
         return Vocabulary((*self.names, label, negation), {**self.dual_names, label: negation})
 

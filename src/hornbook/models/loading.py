@@ -106,7 +106,7 @@ def name_model_source(source: str | Path) -> str:
 def _unreadable(path: Path, reason: str) -> HornbookError:
     first_line = " ".join(reason.strip().partition("\n")[0].split())
     return HornbookError(
-        f"{path} is no readable {path.suffix.lower()} model: {first_line[:MAX_REASON_LENGTH]}"
+        f"{path} is not a readable {path.suffix.lower()} model: {first_line[:MAX_REASON_LENGTH]}"
     )
 
 
@@ -189,7 +189,8 @@ def try_model_file(path: Path) -> None:
     outcome = _trial.ask(path, size, TRIAL_SECONDS + size / (1 << 20))
     if outcome is not None:
         raise HornbookError(
-            f"{path} is no readable {path.suffix} model: loading it {outcome}; it is damaged, save it again"
+            f"{path} is not a readable {path.suffix} model: loading it {outcome}; it is damaged, "
+            "save it again"
         )
 
 

@@ -344,7 +344,7 @@ class Predictor(Displayed):
             score = scores[int(wrong.argmax())]
             kind = "finite score" if self.output == "score" else "probability"
             hint = "; if it gives logits, pass output='logit'" if np.isfinite(score) else ""
-            raise ModelError(f"{self.name} gave a row the score {score}, which is no {kind}{hint}")
+            raise ModelError(f"{self.name} gave a row the score {score}, which is not a {kind}{hint}")
 
 
 def _as_answers(raw: Any) -> NDArray[Any]:

@@ -95,7 +95,7 @@ def run_lrn_star(
 ) -> LrnStarResult:
     """Extract rules as the paper does: LRN*, with the disjointness of duals as background.
 
-    The model is no Horn teacher, so the algorithm's guarantees for Horn teachers do not apply.
+    The model is not a Horn teacher, so the algorithm's guarantees for Horn teachers do not apply.
 
     Parameters
     ----------

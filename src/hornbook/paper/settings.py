@@ -155,7 +155,7 @@ def _choices_of_task(task: Task, scale: Scale) -> list[Choice]:
             "the rule is in a passage of the LaTeX that is commented out; the text says low, middle, high",
         ),
         (
-            "open_unknown: unknown beside a violated rule",
+            "open_unknown: unknown outside a violated rule",
             f"{protocol.open_unknown:.3g} of what it leaves open",
             "as much as in a random example: a harder task"
             if hard

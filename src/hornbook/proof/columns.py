@@ -195,7 +195,7 @@ class ColumnProver(Prover[Sequence[Condition], Box, pd.DataFrame]):
         if not isinstance(self.reading, TreeReading) or self.wall.count > 2:
             reason = "monotonicity is proved of trees of two classes; of other models it is sampled"
         elif not isinstance(self.domain.ranges.get(column), Interval):
-            reason = f"{column!r} is no column of numbers that the model reads"
+            reason = f"{column!r} is not a column of numbers that the model reads"
         if reason or not isinstance(self.reading, TreeReading):
             return Verdict.leave_open(reason)
         verdicts = []

@@ -236,7 +236,7 @@ class Domain(Displayed):
                 )
             words = isinstance(own, Levels) and any(map(_is_word, own.values))
             if words and condition.cuts:
-                raise HornbookError(f"{condition}: the values of the column are no numbers")
+                raise HornbookError(f"{condition}: the values of the column are not numbers")
         boxes = list(_meet_all(self.ranges, body))
         for other in excluded:
             boxes = [part for box in boxes for part in _fail_some(box, other)]

@@ -317,7 +317,7 @@ def read_contests(predictor: Predictor, count: int) -> Contests[ReluNet]:
     steps = _sklearn_steps(predictor.source, predictor)
     layers, last, roundoff = _collect_layers(predictor, list(steps))
     if last != SOFTMAX or len(layers[-1][1]) != count:
-        raise unprovable(predictor, f"its last layer is no softmax of its {count} classes")
+        raise unprovable(predictor, f"its last layer is not a softmax of its {count} classes")
     if len(layers) == 1:
         layers = _split_linear_layer(*layers[0])
     (weights, biases), link = layers[-1], ScoreLink(0.5, 1.0)
@@ -359,7 +359,7 @@ def _collect_layers(predictor: Predictor, steps: list[NetworkStep]) -> tuple[Lay
         if not layers and kind != LINEAR:
             raise unprovable(predictor, f"{layer} comes before its first linear layer")
         if last not in ("", LINEAR, RELU):
-            raise unprovable(predictor, f"{layer} comes after its {last}, which is no last layer then")
+            raise unprovable(predictor, f"{layer} comes after its {last}, which is not a last layer then")
         if last == kind == LINEAR:
             raise unprovable(predictor, f"{layer} is linear and follows a linear layer with no ReLU between")
         if weights is not None and biases is not None:
@@ -525,7 +525,7 @@ class _OnnxChain:
             if not chained or (node.op_type != "Add" and node.input[0] != self.value):
                 raise self._refuse(layer, "works on more than what comes before it and constants")
             if self.flat and node.op_type not in ("Sigmoid", "Identity", "Cast"):
-                raise self._refuse(layer, "works on numbers that are no rows any more")
+                raise self._refuse(layer, "works on numbers that are not rows any more")
             self.value = node.output[0]
             step = ONNX_READERS[node.op_type](self, node.op_type, layer, others, attributes)
             if step is not None:

@@ -199,7 +199,7 @@ def _add_scaler(before: Preprocessing, step: Any, layer: str, predictor: Predict
     if len(scale) != len(ones) or not (
         np.isfinite(scale).all() and np.isfinite(shift).all() and (scale > 0).all()
     ):
-        raise unprovable(predictor, f"{layer} has scales that are no positive numbers, one for each input")
+        raise unprovable(predictor, f"{layer} has scales that are not positive numbers, one for each input")
     return replace(before, scale=np.asarray(scale, np.float64), shift=np.asarray(shift, np.float64))
 
 
@@ -209,7 +209,7 @@ def _add_imputer(before: Preprocessing, step: Any, layer: str, predictor: Predic
         raise unprovable(predictor, f"{layer} takes {step.missing_values!r} for missing, and proofs take NaN")
     fills = np.asarray(step.statistics_).tolist()
     if len(fills) != len(columns) or any(fill is None or is_missing(fill) for fill in fills):
-        raise unprovable(predictor, f"{layer} fills in what are no values, or drops columns")
+        raise unprovable(predictor, f"{layer} fills in what are not values, or drops columns")
     inputs: list[ColumnInput] = [
         ValueInput(column, fill) for column, fill in zip(columns, fills, strict=True)
     ]

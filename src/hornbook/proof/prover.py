@@ -159,7 +159,7 @@ class Interpretations:
     vocabulary
         Their variables.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
     values
         Whether inputs may have unknown values; by default, if the model encodes them by a number.
     label, features

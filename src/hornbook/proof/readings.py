@@ -53,7 +53,7 @@ CHECKED_ROWS, CHECKED_BOXES = 128, 16
 """Approximate number of rows asked about for each proof, and the most boxes that they come from."""
 
 LARGEST_EXACT = 2.0**53
-"""From here on some whole numbers are no doubles, so that models round them in ways of their own."""
+"""From here on some whole numbers are not doubles, so that models round them in ways of their own."""
 
 SPOKEN_TYPES = {"float64", "bool", "boolean", "object"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
@@ -109,7 +109,7 @@ class Wall:
         return self.predictor.score_classes(self.predictor.read(rows)).astype(np.float64)
 
     def refuse_inexact(self, domain: Domain) -> None:
-        """Refuse a domain with whole numbers that are no doubles."""
+        """Refuse a domain with whole numbers that are not doubles."""
         for name in self.columns:
             own = domain.ranges[name]
             if not isinstance(own, Interval) or not own.has_numbers or self.kinds[name].kind not in "iu":

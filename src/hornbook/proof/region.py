@@ -164,7 +164,7 @@ class Space(InputSpace):
             )
         if values == "ternary" and encoding.unknown is not None and np.isnan(encoding.unknown):
             raise HornbookError(
-                "the model reads NaN for ?, which is no number that a feed-forward network could compute "
+                "the model reads NaN for ?, which is not a number that a feed-forward network could compute "
                 "with; prove with values='complete', or name the number that stands for ?"
             )
         checked = check_groups(groups, vocabulary)

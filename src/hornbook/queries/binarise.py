@@ -171,7 +171,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     vocabulary_
         The variables.
     groups_
-        Sets of variables of which at most one is true: those of one column.
+        Sets of variables that exclude each other: those of one column.
     conditions_
         The condition on its column that each variable (except duals) stands for; a dual stands for
         its negation.
@@ -220,7 +220,7 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frame = self._columns(X, reset=True)
         for argument in ("cuts", "kinds"):
             if unknown := set(getattr(self, argument) or ()) - set(self.columns_):
-                raise HornbookError(f"{argument} names {min(unknown)!r}, which is no column")
+                raise HornbookError(f"{argument} names {min(unknown)!r}, which is not a column")
         labels = None if y is None else np.asarray(y)
         if labels is not None:
             check_consistent_length(frame, labels)

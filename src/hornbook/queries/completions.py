@@ -43,7 +43,7 @@ class CompletionTable:
     rng
         The source of the table.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
     rows
         Where the rows of the table come from; what such a row does not know is false. By
         default they are random, at the densities of `TRUE_SHARES` in turn.
@@ -192,7 +192,7 @@ class Completions:
     rng
         The source of the completions.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
     rows
         A distribution whose rows fill in the unknown values; random rows by default.
     keep
@@ -305,7 +305,7 @@ class LabelOracle:
     rows
         Real rows of features, which completions take their values from.
     groups
-        Sets of features of which at most one is true.
+        Sets of features that exclude each other.
     draws
         How many completions of a row vote on its label; None for a model that takes ? as it is.
     rng

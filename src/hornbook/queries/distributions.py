@@ -230,7 +230,7 @@ class Rows(BitSliced):
     flips
         The probability that a known value is exchanged for its opposite before that.
     groups
-        Sets of variables of which at most one is true in every row. The values of a group are
+        Sets of variables that exclude each other in every row. The values of a group are
         exchanged together, for those of another row, so that at most one stays true.
 
     Examples
@@ -361,7 +361,7 @@ class Labelled(BitSliced):
     True
     >>> rows = Batch.from_array([[1, 0]], Vocabulary(["fever", "cough"]))
     >>> print(Labelled(Rows(rows), "ill"))
-    'ill' true or false with probability 50 % each, beside: 1 real rows as they are
+    'ill' true or false with probability 50 % each, and: 1 real rows as they are
 
     """
 
@@ -391,7 +391,7 @@ class Labelled(BitSliced):
 
     def describe(self) -> str:
         """The distribution in words."""
-        return f"{self.label!r} true or false with probability 50 % each, beside: {self.features.describe()}"
+        return f"{self.label!r} true or false with probability 50 % each, and: {self.features.describe()}"
 
     def settings(self) -> dict[str, Any]:
         """The parameters, ready for JSON."""

@@ -319,8 +319,8 @@ def learn_envelope(member: Membership, world: World, max_cases: int = MAX_CASES)
 def find_envelope(world: World, accepted: Bools, deadline: Deadline = NO_DEADLINE) -> Envelope:
     """The Horn envelope of the accepted cases of a world: its canonical basis, the smallest bodies first.
 
-    The body of a rule is a case that satisfies all rules with smaller bodies, and is no model of the envelope
-    (Duquenne and Guigues); its heads are what all models above it share.
+    The body of a rule is a case that satisfies all rules with smaller bodies, and is not a model of the
+    envelope (Duquenne and Guigues); its heads are what all models above it share.
     """
     models = _find_models(accepted.reshape(world.shape))
     open_cases, sizes = models != np.arange(len(world)), world.table.sum(axis=0)

@@ -21,7 +21,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, Words, bits
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
-"""Groups of variables of which at most one is true, such as the bins of one column."""
+"""Groups of variables that exclude each other, such as the bins of one column."""
 
 Span: TypeAlias = slice | NDArray[np.intp]
 """Rows of words, by a slice where they are consecutive."""

@@ -170,7 +170,7 @@ class Classifier:
         if self.predictor.inputs not in (None, given):
             raise HornbookError(
                 f"{self.predictor.name} takes {self.predictor.inputs} inputs, but {len(features)} variables "
-                f"beside the label {self.vocabulary.name(self.label)!r} give {given}; "
+                f"without the label {self.vocabulary.name(self.label)!r} give {given}; "
                 "name what the model reads, in its order, with features="
             )
 

@@ -78,7 +78,7 @@ class Reader(Displayed):
     vocabulary
         The variables.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
     described
         The fitted binariser that knows what the variables stand for, if there is one.
     binarises

@@ -168,7 +168,7 @@ def measure_coherence(
     rng
         The source of randomness.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
 
     Examples
     --------

@@ -432,7 +432,7 @@ def extract(
         The heads that rules may have, the preferred first; None for ⊥ and every variable
         without a dual.
     groups
-        Sets of variables of which at most one is true; no question breaks them if the
+        Sets of variables that exclude each other; no question breaks them if the
         distribution does not.
     trace
         A file that gets a line for each equivalence query. A run with the same teacher and

@@ -73,7 +73,7 @@ class QueryTeacher:
     distribution
         Where samples come from.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
     completions
         The same model for unknown values, where it has no number for them.
 
@@ -167,7 +167,7 @@ def classifier_teacher(
     inputs
         The features that the model reads, in its order: see `Classifier`.
     groups
-        Sets of features of which at most one is true.
+        Sets of features that exclude each other.
     seed
         Decides which completions are tried.
 

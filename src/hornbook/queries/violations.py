@@ -37,7 +37,7 @@ class Violations(BitSliced):
     missing
         The share of the other values that are unknown, where these are random.
     groups
-        Sets of variables of which at most one is true: where a rule makes one true, another
+        Sets of variables that exclude each other: where a rule makes one true, another
         that was true becomes false.
     rest
         The distribution of the other values; random ones by default.

@@ -93,7 +93,7 @@ class RowChange(Displayed):
     distance
         The sum of the distances of its values.
     nearest
-        How certain it is that no change of so many columns, none of them superfluous, is smaller.
+        How certain it is that no change of as many columns, none of them superfluous, is smaller.
 
     """
 

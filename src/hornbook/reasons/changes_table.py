@@ -140,8 +140,8 @@ class ChangesTable(Displayed):
     asked: int
 
     def __str__(self) -> str:
-        refused = f"{self.refused:,} of {self.rows:,} rows are refused it"
-        lines = [f"wished: {self.wished}; {refused}, and figures are of {self.together.size:,} held-out ones"]
+        refused = f"the model refuses {self.wished} to {self.refused:,} of {self.rows:,} rows"
+        lines = [f"{refused}; figures are of {self.together.size:,} held-out ones"]
         lines += [f"{number}. {action}" for number, action in enumerate(self.actions, start=1)]
         if not self.actions:
             lines.append(f"no action was found among {self.asked:,} rows asked")
@@ -175,7 +175,7 @@ def find_actions(
     >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1] * 40)
     >>> subject = Subject.bind(model, rows, target="good", groups=range(160))
     >>> print(find_actions(subject, limits=ChangeLimits(fixed=("age",))))
-    wished: good; 80 of 160 rows are refused it, and figures are of 16 held-out ones
+    the model refuses good to 80 of 160 rows; figures are of 16 held-out ones
     1. income at least 80
        turns 100.00 % (95 % interval 79.41 % to 100.00 %); mean distance 0.46
 

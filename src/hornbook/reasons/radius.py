@@ -86,7 +86,7 @@ class Radius(Displayed):
     level
         Whether the room of each is proved for every number, or sampled.
     together
-        All may move at once by less than so many standard deviations of their columns; infinite if no
+        All may move at once by less than this, in standard deviations of their columns; infinite if no
         numbers in the ranges of the columns change the answer. If it is sampled, some row that is so far
         is decided otherwise, and nearer ones may be.
     level_together

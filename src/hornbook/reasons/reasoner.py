@@ -317,7 +317,7 @@ class Reasoner:
         return ChangeFinder(self.subject)
 
     def explain_cases(self, explanation: Explanation, count: int) -> list[Why]:
-        """Why the model decides so many rows so: some that the explanation decides otherwise, and others."""
+        """Why the model decides some rows as it does: some that the explanation decides otherwise."""
         frame, labels = self.teacher.frame, self.teacher.labels(self.teacher.frame)
         different = np.flatnonzero(explanation.decide(frame) != labels).tolist()
         by_class = [np.flatnonzero(labels == number).tolist() for number in range(len(self.subject.classes))]

@@ -171,7 +171,7 @@ class HttpClient:
                 raise BatchTooLarge from None
             return Response(NO_CONNECTION, f"no answer within {self.settings.timeout:g} seconds")
         except errors.LocationValueError as error:
-            raise HornbookError(f"{url} is no URL: {error}") from None
+            raise HornbookError(f"{url} is not a URL: {error}") from None
         except (errors.ConnectTimeoutError, errors.NewConnectionError, errors.ProxyError) as error:
             return Response(NO_CONNECTION, _describe_failure(error))
         except (errors.HTTPError, OSError) as error:

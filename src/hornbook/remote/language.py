@@ -264,7 +264,7 @@ class LocalLanguageModel:
                 self._load(transformers, source, files)
         except (ImportError, OSError, ValueError) as error:
             line = " ".join(str(error).split())[:300]
-            raise HornbookError(f"{path} is no language model that transformers reads: {line}") from None
+            raise HornbookError(f"{path} is not a language model that transformers reads: {line}") from None
 
     def _say(self, sentence: Sentence) -> None:
         """Take a sentence to ask with."""

@@ -148,7 +148,7 @@ def _read_scores(model: Endpoint, answers: list[Any], shape: tuple[int, ...]) ->
         )
     wrong = next(each for each in answers if not _is_score(each, shape[1:]))
     raise ModelError(
-        f"{model.settings.url} answered a row with {shorten(wrong)}, which is no score and none of the "
+        f"{model.settings.url} answered a row with {shorten(wrong)}, which is not a score and none of the "
         f"classes {list(model.classes_ or TWO_CLASSES)}; name the classes in a TOML file: classes = […]"
     )
 

@@ -36,7 +36,7 @@ class CellRows:
     rows
         The values of each row.
     words
-        The places of columns that are no numbers.
+        The places of columns that are not numbers.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def find_protocol(settings: EndpointSettings, client: HttpClient) -> EndpointPro
         answer = client.get(f"{endpoint.removesuffix('/invocations')}/version")
         version = answer.text.strip()[:40] if answer.status == 200 else None
         if version is None and settings.protocol is None and path == "":
-            raise HornbookError(f"{url} is no server of MLflow's: {PROTOCOL_ADVICE}")
+            raise HornbookError(f"{url} is not a server of MLflow's: {PROTOCOL_ADVICE}")
         return MlflowProtocol(endpoint, version, records=name == "mlflow-records")
     raise HornbookError(f"cannot tell from {url} how its model is asked: {PROTOCOL_ADVICE}")
 

@@ -121,7 +121,7 @@ class EndpointSettings:
             ) from None
 
     def _refuse_names(self) -> None:
-        """Refuse columns and classes that are no names, or that are named twice."""
+        """Refuse columns and classes that are not names, or that are named twice."""
         for part, names, kinds in (
             ("columns", self.columns, (str,)),
             ("classes", self.classes, (str, bool, int, float)),
@@ -184,7 +184,7 @@ def refuse_secrets(url: str) -> None:
         valid = False
     if not valid:
         raise HornbookError(
-            f"{url.partition('?')[0].rpartition('@')[2]!r} is no URL of a model: http://host/…"
+            f"{url.partition('?')[0].rpartition('@')[2]!r} is not a URL of a model: http://host/…"
         )
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         part = "a query" if parts.query or parts.fragment else "a user or password"

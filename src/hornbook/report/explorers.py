@@ -130,7 +130,7 @@ def explore_theory(
     default
         What is assumed where the rules decide nothing, in words.
     groups
-        Sets of variables of which at most one is true.
+        Sets of variables that exclude each other.
     words
         Descriptions of variables by name; by default a variable is described by its name, and a
         dual by "not" and its partner's description.

@@ -91,7 +91,7 @@ class Certificate:
         """Read what `to_object` wrote; refuse anything else, with its place in the file."""
         certificate = read_object(cls, entry, place, vocabulary_forms(vocabulary))
         if difference := find_difference(entry, certificate.to_object(vocabulary), place):
-            raise HornbookError(f"{place} is no certificate: {difference}")
+            raise HornbookError(f"{place} is not a certificate: {difference}")
         verdict = certificate.verdict
         evidence = {
             "proved": verdict.bound < math.inf,
@@ -99,7 +99,7 @@ class Certificate:
             "undecided": bool(verdict.reason),
         }
         if any(given != (status == verdict.status) for status, given in evidence.items()):
-            raise HornbookError(f"{place} is no certificate: its evidence is not that of {verdict.status}")
+            raise HornbookError(f"{place} is not a certificate: its evidence is not that of {verdict.status}")
         return certificate
 
 
@@ -190,7 +190,7 @@ def read_proofs(vocabulary: Vocabulary, content: Mapping[str, Any]) -> list[Cert
     """The certificates in the content of a file."""
     entries = content.get("proofs")
     if not isinstance(entries, list):
-        raise HornbookError(f"{PROOFS_FILE}, proofs is no list")
+        raise HornbookError(f"{PROOFS_FILE}, proofs is not a list")
     return [
         Certificate.from_object(vocabulary, entry, f"{PROOFS_FILE}, proofs[{number}]")
         for number, entry in enumerate(entries)
@@ -422,7 +422,7 @@ def verify_certificates(
             says = str(claimed.verdict) if holds else f"it is {again}"
         else:  # which engine finds a witness depends on what it was asked before
             holds = prover.is_witness(rule, witness)
-            says = "the model accepts the witness" if holds else "the witness is no input that refutes it"
+            says = "the model accepts the witness" if holds else "the witness is not an input that refutes it"
         yield Finding(f"{status}  {rule_text(vocabulary, rule, UNICODE)}", holds, says)
         if claimed.repair is not None:
             holds, says = _verify_repair(prover, claimed, limits, seconds)

@@ -488,7 +488,7 @@ def library_versions() -> dict[str, str]:
 
 def _read(folder: Path, name: str) -> dict[str, Any]:
     if not (folder / name).exists():
-        raise HornbookError(f"{folder} is no run folder: it has no {name}; make one with hornbook extract")
+        raise HornbookError(f"{folder} is not a run folder: it has no {name}; make one with hornbook extract")
     content = read_json(folder / name)
     if not isinstance(content, dict):
         raise HornbookError(f"{folder / name} is damaged; repeat the run with hornbook extract --force")

@@ -224,7 +224,9 @@ def read_table_file(
     table = read_table(source, max_rows=max_rows, missing=[*MISSING_MARKERS, *given.markers], **signs)
     if given.missing is not None:
         if table.text_format is None:
-            raise HornbookError(f"{table.name} is no text with words for missing values; leave out --missing")
+            raise HornbookError(
+                f"{table.name} is not text with words for missing values; leave out --missing"
+            )
         table = replace(table, text_format=replace(table.text_format, missing=given.missing))
     remark_on(table.name, table.text_format, given, table.notes, remark)
     if table.source_rows is not None:
@@ -284,7 +286,7 @@ def remark_on(
 
 def describe_sample(rows: int, source_rows: int) -> str:
     """How many rows of a source are used, in words."""
-    return f"has {source_rows:,} rows, of which {rows:,} are used, drawn at random"
+    return f"has {source_rows:,} rows; {rows:,} of them are used, drawn at random"
 
 
 def cut_model(model: Any, settings: Mapping[str, Any]) -> Any:

@@ -88,7 +88,7 @@ def list_unsealed(folder: Path, sealed: Collection[str]) -> Iterator[Finding]:
     """The files in a folder that the run did not seal: the user's, and the answers of an endpoint."""
     ignored = {*sealed, SEAL_FILE, LOCK_FILE}
     for name in sorted(path.name for path in folder.iterdir() if path.name not in ignored):
-        yield Finding(name, None, "it is no file of the run, so it is not sealed")
+        yield Finding(name, None, "it is not a file of the run, so it is not sealed")
 
 
 def _seal_text(files: Mapping[str, str]) -> str:

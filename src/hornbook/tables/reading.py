@@ -71,7 +71,7 @@ SEPARATORS = {
 """The pattern of the signs that a sign between thousands stands for."""
 
 BLANKS = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u3000\ufeff"
-"""Signs that are no part of a value at its ends."""
+"""Signs that are not part of a value at its ends."""
 
 DATE_ORDERS = ("", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 """How dates may be written besides ISO 8601, which is the first."""
@@ -309,7 +309,7 @@ class _Column:
         return bool(known - {"marker"}) and known <= {*cells}
 
     def find_date_order(self, connection: Any, given: str) -> str | None:
-        """How all dates of the column are written; None where some are no dates.
+        """How all dates of the column are written; None where some are not dates.
 
         Refuse those of which nobody can tell the day from the month.
         """

@@ -278,7 +278,7 @@ def open_source(
                 yield _read_texts(connection, plain, folder, asked, names)
             else:
                 if asked != TextFormat():
-                    raise HornbookError(f"what is no text has no {asked.describe()}; leave that out")
+                    raise HornbookError(f"what is not text has no {asked.describe()}; leave that out")
                 query = _query_files(plain, *kinds) if files else _write_query(connection, str(source))
                 yield Source(connection, query, check_names(connection.sql(query).columns), None)
         except import_module("duckdb").Error as error:
@@ -358,7 +358,7 @@ def _explain(text: str) -> str:
 
 
 def _find_kind(path: Path, given: Path) -> str:
-    """What a file is: parquet, json or csv; refuse what is no table."""
+    """What a file is: parquet, json or csv; refuse what is not a table."""
     with path.open("rb") as file:
         start = file.read(16)
     if start.startswith(PARQUET_START):
@@ -368,7 +368,7 @@ def _find_kind(path: Path, given: Path) -> str:
     if kind is not None or suffix == ".arff":
         raise HornbookError(f"this is {kind or 'an ARFF file'}; save the table as CSV or Parquet")
     if suffix in PARQUET_SUFFIXES:
-        raise HornbookError("this is no Parquet file: it does not begin with PAR1; get it again")
+        raise HornbookError("this is not a Parquet file: it does not begin with PAR1; get it again")
     return "json" if suffix in JSON_SUFFIXES else "csv"
 
 

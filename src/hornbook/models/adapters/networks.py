@@ -226,8 +226,8 @@ def read_network(path: Path) -> SavedNetwork:
     beside = path.with_suffix(".json")
     if not beside.is_file():
         raise HornbookError(
-            f"{path} holds weights alone, and {beside.name}, which should describe the network, is not "
-            "beside it; save other networks as ONNX"
+            f"{path} holds weights alone, and {beside.name}, which should describe the network, is "
+            "missing; save other networks as ONNX"
         )
     weights = path.read_bytes()
     about = read_json(NetworkDescription, read_text(beside), f"{beside} does not describe a network")
