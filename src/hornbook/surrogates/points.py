@@ -24,7 +24,7 @@ import numpy as np
 from hornbook.explanations.card_points import Points
 from hornbook.explanations.score_card import choose_classes
 from hornbook.logic import Bools
-from hornbook.surrogates.grid import CodedRows, Floats, Ints
+from hornbook.surrogates.grid import CodedRows, Floats, Ints, NumericColumn
 
 MAX_POINTS = 6
 """The most points that a line gives."""
@@ -110,7 +110,26 @@ class PointSearch:
         """The card as it is now, without lines that give no points."""
         stays = [number for number, points in enumerate(self.points) if points.any()]
         base = self.base if len(self.base) == 1 else self.base - self.base.min()
-        return PointCard(tuple(self.bodies[number] for number in stays), self.points[stays], base)
+        card = PointCard(tuple(self.bodies[number] for number in stays), self.points[stays], base)
+        return self._turn_negative(card) if len(base) == 1 else card
+
+    def _turn_negative(self, card: PointCard) -> PointCard:
+        """The same card with points for the other side of thresholds that would take points away.
+
+        The lines of a column are turned if all of them take points away, and no value of it is missing.
+        """
+        grid, points, base = self.rows.grid, card.points.copy(), card.base.copy()
+        bodies = list(card.bodies)
+        single = [number for number, body in enumerate(bodies) if len(body) == 1]
+        columns = {number: int(grid.column_of[bodies[number][0]]) for number in single}
+        for column in set(columns.values()) - set(self._holes[1].tolist()):
+            own = [number for number in single if columns[number] == column]
+            if isinstance(grid.columns[column], NumericColumn) and (points[own, 0, 0] < 0).all():
+                base += points[own, 0, 0].sum()
+                for number in own:
+                    bodies[number] = (bodies[number][0] ^ 1,)
+                    points[number] = [-points[number, 0], [0]]
+        return PointCard(tuple(bodies), points, base)
 
     def run(self) -> PointSearch:
         """Exchange lines until nothing gets better."""
