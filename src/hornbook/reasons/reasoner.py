@@ -253,33 +253,34 @@ class Reasoner:
             raise HornbookError(
                 f"at least one reason is looked for, in some time; got reasons={reasons}, seconds={seconds}"
             )
-        given = self.read_row(row)
-        self.teacher.labels(self.teacher.sampler.frame.head(LEAST_AFFORDED))  # to know how long answers take
-        with limit_answers(seconds=seconds, share=CHECK_SHARE):
-            check = AnswerCheck.start(self.teacher.labels, self.teacher.sampler.frame)
-        outcome = int(self.teacher.labels(given)[0])
-        columns = dict.fromkeys(self.columns)
-        preferred = frozenset(find_column(name, columns, self.subject.words) for name in prefer)
-        limit = PROOF_SHARE * seconds if proof else 0.0
-        settings = ReasonSettings(share, preferred, limit, seconds)
-        found: list[SufficientReason] = []
-        for reason in self._list_reasons(given, outcome, settings):
-            if all(reason.conditions != other.conditions for other in found):
-                found.append(reason)
-            if len(found) == reasons:
-                break
-        would_change = None
-        if changes:
-            would_change = self._finder.find(
-                given, limits, wished, count=changes, proof_seconds=limit, search_seconds=seconds
+        given, ends = self.read_row(row), Deadline.after(seconds)
+        with limit_answers(seconds=seconds):
+            self.teacher.labels(self.teacher.sampler.frame.head(LEAST_AFFORDED))  # how long do answers take?
+            with limit_answers(share=CHECK_SHARE):
+                check = AnswerCheck.start(self.teacher.labels, self.teacher.sampler.frame)
+            outcome = int(self.teacher.labels(given)[0])
+            columns = dict.fromkeys(self.columns)
+            preferred = frozenset(find_column(name, columns, self.subject.words) for name in prefer)
+            limit = PROOF_SHARE * seconds if proof else 0.0
+            settings = ReasonSettings(share, preferred, limit, ends, reasons, bool(changes))
+            found: list[SufficientReason] = []
+            for reason in self._list_reasons(given, outcome, settings):
+                if all(reason.conditions != other.conditions for other in found):
+                    found.append(reason)
+                if len(found) == reasons or ends.passed:
+                    break
+            would_change = None
+            if changes:
+                would_change = self._finder.find(
+                    given, limits, wished, count=changes, proof_seconds=min(limit, ends.left), search_seconds=ends.left
+                )
+            notes = (
+                *self._note_not_given(row, given, found),
+                *_note_scarcity(found),
+                *(check.describe_changes() if ask_again else ()),
             )
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
         row_values = dict.fromkeys(map(str, given)) | known
-        notes = (
-            *self._note_not_given(row, given, found),
-            *_note_scarcity(found),
-            *(check.describe_changes() if ask_again else ()),
-        )
         return Why(self.subject.classes[outcome], tuple(found), row_values, would_change, notes=notes)
 
     def measure_radius(self, row: Any, proof: bool = True, seconds: float = 10.0) -> Radius:
@@ -354,7 +355,7 @@ class Reasoner:
         banned: frozenset[str],
         number: int,
     ) -> SufficientReason:
-        with limit_answers(seconds=settings.seconds):
+        with limit_answers(seconds=settings.share_time(number)):
             return self._find_reason_in_time(sampler, settings, banned, number)
 
     def _find_reason_in_time(
@@ -364,7 +365,7 @@ class Reasoner:
         banned: frozenset[str],
         number: int,
     ) -> SufficientReason:
-        deadline = Deadline.after(settings.seconds)
+        deadline = Deadline.after(settings.share_time(number))
         search = ReasonSearch(
             sampler,
             settings.share,
@@ -373,7 +374,7 @@ class Reasoner:
             deadline,
             generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
         )
-        with limit_answers(seconds=SEARCHED_SHARE * settings.seconds, share=SEARCHED_SHARE):
+        with limit_answers(seconds=SEARCHED_SHARE * deadline.left, share=SEARCHED_SHARE):
             body = search.find_body()
         if not settings.proof_seconds:
             return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
@@ -436,9 +437,18 @@ def _note_scarcity(reasons: Sequence[SufficientReason]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class ReasonSettings:
-    """Settings of a search for reasons: share, preferred columns, seconds for a proof (or 0) and for all."""
+    """Settings of a search for reasons: share, preferred columns, seconds for a proof (or 0).
+
+    The deadline is that of all `reasons`, and of what would change the answer, if that `follows`.
+    """
 
     share: float
     preferred: frozenset[str]
     proof_seconds: float
-    seconds: float
+    deadline: Deadline
+    reasons: int
+    follows: bool
+
+    def share_time(self, number: int) -> float:
+        """The seconds for one reason: an even part of what is left for those that are still wanted."""
+        return self.deadline.left / (max(1, self.reasons - number) + self.follows)
