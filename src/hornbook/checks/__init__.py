@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hornbook.checks.claim_check import ClaimCheck, check
+from hornbook.checks.claim_check import ClaimCheck, check, read_claims
 from hornbook.checks.claims import (
     Claim,
     MonotoneClaim,
@@ -25,5 +25,6 @@ __all__ = [
     "check_theory",
     "name_outcome",
     "parse_claims",
+    "read_claims",
     "write_condition",
 ]

@@ -95,6 +95,7 @@ def check(
     proof: bool = False,
     proof_seconds: float = PROOF_SECONDS,
     total_seconds: float | None = None,
+    watch: Callable[[Claim], None] | None = None,
 ) -> Listing[ClaimCheck]:
     r"""For each claim look for rows that break it.
 
@@ -111,6 +112,8 @@ def check(
     proof, proof_seconds, total_seconds
         Whether to prove or refute each claim for every row of the table's domain, and how long each proof and
         all of them may take.
+    watch
+        Is called with every claim that has been checked.
 
     Examples
     --------
@@ -138,6 +141,8 @@ def check(
     for number, claim in enumerate(listed):
         rng = generator(subject.seed, Purpose.PROPERTY_CHECK, number)
         checked.append(checker.within_budget(len(listed) - number).check(claim, rng, prover))
+        if watch is not None:
+            watch(claim)
     return Listing(checked)
 
 

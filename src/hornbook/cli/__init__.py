@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from io import TextIOWrapper
 from signal import SIG_DFL, SIGTERM, default_int_handler, signal
 from tempfile import NamedTemporaryFile
 from traceback import format_exception
 from typing import Any, NoReturn
+from warnings import catch_warnings
 
 from typer import BadParameter
 
@@ -25,7 +27,7 @@ from hornbook.cli import (
     why,
 )
 from hornbook.cli.app import app
-from hornbook.cli.output import Interrupted, close_stream
+from hornbook.cli.output import Interrupted, close_stream, print_remark
 from hornbook.errors import HornbookError, ModelError
 
 __all__ = [
@@ -60,7 +62,9 @@ def main() -> None:
     before = signal(SIGTERM, default_int_handler)
     try:
         try:
-            code = app(standalone_mode=False)
+            with catch_warnings():
+                warnings.showwarning = print_warning  # type: ignore[assignment]
+                code = app(standalone_mode=False)
         finally:
             signal(SIGTERM, before or SIG_DFL)  # processes that are forked later end by it as others do
             sys.stdout.flush()
@@ -96,6 +100,11 @@ def main() -> None:
         fail(f"this is a fault of hornbook, please report it: {describe_fault(error)}", FAULT_CODE)
 
 
+def print_warning(message: Warning | str, category: type[Warning], *place: Any) -> None:
+    """Print what a model or a library warns of as one line, without the line of code that did it."""
+    print_remark(f"{category.__name__}: {' '.join(str(message).split())}"[:MAX_FAULT_LENGTH])
+
+
 FAULT_CODE = 4
 """The exit code of a command that fails although neither its input nor the model is to blame."""
 
@@ -118,7 +127,7 @@ def describe_fault(error: Exception) -> str:
 
 
 MAX_FAULT_LENGTH = 200
-"""Characters of an unexpected error that are shown."""
+"""Characters of an unexpected error, or of a warning, that are shown."""
 
 
 def end_unread() -> NoReturn:

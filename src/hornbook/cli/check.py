@@ -9,32 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hornbook.cli import options
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import choose_columns, describe_text, read_cuts, read_theory, refuse_endpoint_proof
-from hornbook.cli.options import (
-    MODEL_SECONDS,
-    BandsOption,
-    CodeBookOption,
-    ColumnsOption,
-    CsvOption,
-    DropOption,
-    EncodingOption,
-    JsonOption,
-    MaxAnswersOption,
-    MissingOption,
-    ModelSecondsOption,
-    ProofOption,
-    SecondsOption,
-    SeedOption,
-    StrictOption,
-    ThresholdOption,
-    ToleranceOption,
-    TrustOption,
-    files,
-    how_long,
-    what,
-)
-from hornbook.cli.output import count_answers, emit_json, emit_lines, print_remark, progress
+from hornbook.cli.inputs import ModelOptions, TableOptions, bind_options, read_cuts, read_theory
+from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 
 if TYPE_CHECKING:
@@ -58,27 +36,29 @@ PROOF_NOTE = (
 def check(
     context: typer.Context,
     rules: Annotated[Path, typer.Argument(help="The claims to check, one a line.")],
-    target: Annotated[str | None, what(help="The column that it predicts; a judge predicts none.")] = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    samples: Annotated[int, how_long(min=1, help="Sampled rows for each claim.")] = 10_000,
-    seconds: SecondsOption = None,
-    max_answers: MaxAnswersOption = None,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    tolerance: ToleranceOption = None,
-    strict: StrictOption = False,
-    proof: ProofOption = False,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    model: Annotated[str, files(help="The model's file, or its URL.")] = ...,  # type: ignore[assignment]
-    data: Annotated[str, files(help="The table whose columns the model reads.")] = ...,  # type: ignore[assignment]
-    csv: CsvOption = None,
-    missing: MissingOption = None,
-    code_book: CodeBookOption = None,
-    bands: BandsOption = None,
-    threshold: ThresholdOption = None,
-    encoding: EncodingOption = None,
-    trust_pickle: TrustOption = False,
+    target: Annotated[
+        str | None, options.what(help="The column that it predicts; a judge predicts none.")
+    ] = None,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    samples: Annotated[int, options.how_long(min=1, help="Sampled rows for each claim.")] = 10_000,
+    seconds: options.Seconds = None,
+    max_answers: options.MaxAnswers = None,
+    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
+    tolerance: options.Tolerance = None,
+    strict: options.Strict = False,
+    proof: options.Proof = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    model: Annotated[str, options.files(help="The model's file, or its URL.")] = ...,  # type: ignore[assignment]
+    data: Annotated[str, options.files(help="The table whose columns the model reads.")] = ...,  # type: ignore[assignment]
+    csv: options.Csv = None,
+    missing: options.Missing = None,
+    code_book: options.CodeBook = None,
+    bands: options.Bands = None,
+    threshold: options.Threshold = None,
+    encoding: options.Encoding = None,
+    trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Check whether a model does what is claimed.
 
@@ -89,35 +69,36 @@ def check(
       hornbook check claims.txt --model model.onnx --data loans.csv --target good
 
     """
-    from hornbook.models import as_predictor, limit_model_seconds, load_model, name_model_source
-    from hornbook.runs import cut_model, load_target_table, read_table_file
+    from hornbook.models import as_predictor, load_model, name_model_source
+    from hornbook.runs import cut_model, read_table_file
 
-    if proof:
-        refuse_endpoint_proof(model)
-        if tolerance is not None:
-            raise HornbookError(
-                "--tolerance is about the share of samples, and a proof about all rows: give one"
-            )
+    reading, asking = bind_options(TableOptions, locals()), bind_options(ModelOptions, locals())
+    _refuse_unclear(target, proof, tolerance, encoding, bands is not None or threshold is not None)
+    asking.limit(context)
+    loaded = load_model(model, trust_pickle)
+    seconds = seconds and seconds / 2  # for proofs
+    chosen = bind_options(CheckOptions, locals())
+    if target is None:
+        judge = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
+        broken = _check_judge(rules, judge, read_table_file(data, reading.text, remark=print_remark), chosen)
+    else:
+        classifier = cut_model(loaded, read_cuts(bands, threshold))
+        broken = _check_columns(rules, classifier, reading.load(), code_book, chosen)
+    raise typer.Exit(int(broken))
+
+
+def _refuse_unclear(
+    target: str | None, proof: bool, tolerance: float | None, encoding: str | None, cuts: bool
+) -> None:
+    """Refuse options that contradict each other."""
+    if proof and tolerance is not None:
+        raise HornbookError("--tolerance is about the share of samples, and a proof about all rows: give one")
     if target is not None and encoding is not None:
         raise HornbookError("--encoding is about a judge of whole rows; leave out --encoding or --target")
-    if target is None and (bands is not None or threshold is not None):
+    if target is None and cuts:
         raise HornbookError(
             "a judge says yes or no; leave out --bands and --threshold, or name what it predicts by --target"
         )
-    context.with_resource(limit_model_seconds(model_seconds))
-    context.with_resource(count_answers(max_answers))
-    loaded = load_model(model, trust_pickle)
-    options = CheckOptions(samples, proof, seconds, seed, tolerance, strict, as_json)
-    text = describe_text(csv, missing)
-    if target is None:
-        judge = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
-        broken = _check_judge(rules, judge, read_table_file(data, text, remark=print_remark), options)
-    else:
-        table = choose_columns(load_target_table(data, target, csv=text, remark=print_remark), columns, drop)
-        broken = _check_columns(
-            rules, cut_model(loaded, read_cuts(bands, threshold)), table, code_book, options
-        )
-    raise typer.Exit(int(broken))
 
 
 @dataclass(frozen=True)
@@ -173,23 +154,30 @@ MAX_LOGGED_CLAIMS = 3
 
 
 def _check_columns(
-    rules: Path, model: Any, table: TargetTable, code_book: Path | None, options: CheckOptions
+    rules: Path, model: Any, table: TargetTable, code_book: Path | None, chosen: CheckOptions
 ) -> bool:
     """Check claims about the columns that a classifier reads; whether one is broken."""
     from hornbook.checks import check as check_claims
+    from hornbook.checks import read_claims
     from hornbook.models import Subject
     from hornbook.runs import note_inputs
 
     subject = Subject.bind(
-        model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=options.seed
+        model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=chosen.seed
     )
     notes = list(note_inputs(table, subject, {}))
-    with progress("checking claims"):
+    claims = read_claims(rules, subject.words, map(str, subject.frame.columns))
+    with progress("checking claims", len(claims)) as show:
         results = check_claims(
-            rules, subject, samples=options.samples, proof=options.proof, total_seconds=options.seconds
+            claims,
+            subject,
+            samples=chosen.samples,
+            proof=chosen.proof,
+            total_seconds=chosen.seconds,
+            watch=lambda claim: show(str(claim)),
         )
     lines = [_claim_line(result, subject.words) for result in results]
-    return options.report(results, lines, [*([PROOF_NOTE] if options.proof else []), *notes], "claims")
+    return chosen.report(results, lines, [*([PROOF_NOTE] if chosen.proof else []), *notes], "claims")
 
 
 def _claim_line(result: ClaimCheck, words: CodeBook) -> str:
@@ -234,14 +222,14 @@ def _cell(value: Any, column: str, words: CodeBook) -> str:
     return "?" if value is None or value != value else words.name_value(column, value)
 
 
-def _check_judge(rules: Path, predictor: Predictor, table: Table, options: CheckOptions) -> bool:
+def _check_judge(rules: Path, predictor: Predictor, table: Table, chosen: CheckOptions) -> bool:
     """Check rules over variables with a judge of whole rows; whether one is broken."""
     from hornbook.checks import check_theory
     from hornbook.logic import vocabulary_forms
     from hornbook.queries import judge_of_table
     from hornbook.randomness import Purpose, generator
 
-    claims, seed, samples = read_theory(rules), options.seed, options.samples
+    claims, seed, samples = read_theory(rules), chosen.seed, chosen.samples
     try:
         teacher = judge_of_table(table, predictor, claims, seed=seed)
     except HornbookError as error:
@@ -258,15 +246,15 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, options: Check
         samples,
         rng=generator(seed, Purpose.PROPERTY_CHECK),
         groups=teacher.groups,
-        prover=teacher.prover() if options.proof else None,
-        seconds=options.seconds,
+        prover=teacher.prover() if chosen.proof else None,
+        seconds=chosen.seconds,
     )
     notes = [
         f"sampled cases: {teacher.distribution.describe()}, changed so that they violate the rule",
         f"unknown values: {teacher.describe()}",
     ]
     lines = [_line(verdict, vocabulary) for verdict in verdicts]
-    return options.report(verdicts, lines, notes, "rules", vocabulary_forms(vocabulary))
+    return chosen.report(verdicts, lines, notes, "rules", vocabulary_forms(vocabulary))
 
 
 def _line(verdict: RuleCheck, vocabulary: Vocabulary) -> str:

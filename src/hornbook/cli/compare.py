@@ -8,24 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import describe_text
-from hornbook.cli.options import (
-    MODEL_SECONDS,
-    CsvOption,
-    JsonOption,
-    LevelsOption,
-    MissingOption,
-    ModelSecondsOption,
-    MovedDataOption,
-    MovedModelOption,
-    RunArgument,
-    SeedOption,
-    TestOption,
-    TrustOption,
-    UnknownLevelsOption,
-    how_long,
-)
 from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 
@@ -39,21 +24,18 @@ if TYPE_CHECKING:
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def compare(
     context: typer.Context,
-    run: RunArgument,
-    samples: Annotated[int, how_long(min=1, help="Samples that each tree learns from.")] = 20_000,
-    seconds: Annotated[
-        float, how_long(min=0.1, help="Seconds for the Hoeffding tree, of a run by queries.")
-    ] = 20.0,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    test: TestOption = None,
-    seed: SeedOption = 0,
-    as_json: JsonOption = False,
-    model: MovedModelOption = None,
-    data: MovedDataOption = None,
-    csv: CsvOption = None,
-    missing: MissingOption = None,
-    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
-    trust_pickle: TrustOption = False,
+    run: options.RunFolder,
+    samples: Annotated[int, options.how_long(min=1, help="Samples that each tree learns from.")] = 20_000,
+    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
+    test: options.Test = None,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    model: options.MovedModel = None,
+    data: options.MovedData = None,
+    csv: options.Csv = None,
+    missing: options.Missing = None,
+    unknown_levels: options.UnknownLevels = options.LevelsPolicy.REFUSE,
+    trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Compare the explanation of a run with trees fitted to the model.
 
@@ -72,10 +54,11 @@ def compare(
     from hornbook.models import AnswerCheck, limit_model_seconds
     from hornbook.randomness import Purpose, generator
     from hornbook.runs import Run, compare_rules_with_trees, compare_with_trees
+    from hornbook.runs.comparison import TREE_SIZES
 
     context.with_resource(limit_model_seconds(model_seconds))
     kept = Run.load(run)
-    with progress("fitting trees") as show:
+    with progress("fitting trees", len(TREE_SIZES) + 2 + kept.is_by_queries) as show:
         if kept.is_by_queries:
             if test is not None:
                 raise HornbookError(
@@ -84,7 +67,7 @@ def compare(
             bound = kept.restore_queries(model, trust_pickle, data).teacher
             questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
             check = AnswerCheck.start(bound.decide_items, questions)
-            found = compare_rules_with_trees(kept.extraction.explanation, bound, samples, seed, seconds)
+            found = compare_rules_with_trees(kept.extraction.explanation, bound, samples, seed)
         else:
             subject = kept.restore(model, trust_pickle, data)
             own = _read_test_rows(kept, subject, test, describe_text(csv, missing), unknown_levels)
@@ -110,7 +93,7 @@ def compare(
 
 
 def _read_test_rows(
-    run: Run, subject: Subject, test: Path | None, csv: str | None, unknown_levels: UnknownLevelsOption
+    run: Run, subject: Subject, test: Path | None, csv: str | None, unknown_levels: options.LevelsPolicy
 ) -> pd.DataFrame | None:
     """The given test rows, or those of the run; None if it held rows out."""
     from hornbook.runs import read_test_rows

@@ -9,73 +9,54 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hornbook.cli import options
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import choose_columns, describe_text, read_cuts
-from hornbook.cli.options import (
-    MODEL_SECONDS,
-    BandsOption,
-    CodeBookOption,
-    ColumnsOption,
-    CsvOption,
-    DropOption,
-    ForceOption,
-    FormOption,
-    JsonOption,
-    MaxAnswersOption,
-    MissingOption,
-    ModelSecondsOption,
-    SeedOption,
-    StrictOption,
-    TargetOption,
-    ThresholdOption,
-    ToleranceOption,
-    TrustOption,
-    files,
-    how_long,
-    into,
-    what,
-)
-from hornbook.cli.output import count_answers, emit_json, emit_lines, print_remark, progress
+from hornbook.cli.inputs import ModelOptions, TableOptions, bind_options, read_cuts
+from hornbook.cli.output import emit_json, emit_lines, progress
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
 
 if TYPE_CHECKING:
     from hornbook.diff import ModelDiff
     from hornbook.models import Subject
-    from hornbook.runs import TargetTable
+    from hornbook.runs import NewRun, TargetTable
 
 
 @app.command(cls=HelpfulCommand, rich_help_panel=ASK)
 def diff(
     context: typer.Context,
     run: Annotated[Path | None, typer.Argument(help="A run folder: its model, and its table.")] = None,
-    other: Annotated[str | None, what("--with", help="The model that a run's is compared with.")] = None,
-    old: Annotated[str | None, what(help="Without a run: the old model's file, or its URL.")] = None,
-    new: Annotated[str | None, what(help="The new model's file, or its URL.")] = None,
-    target: TargetOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    form: Annotated[FormOption, what(help="auto, rules, card or tree.")] = FormOption.RULES,
-    max_literals: Annotated[int, how_long(min=1, help="Most conditions to read.")] = 12,
-    samples: Annotated[int, how_long(min=1, help="Samples to learn from.")] = 16_000,
-    max_answers: MaxAnswersOption = None,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    tolerance: ToleranceOption = None,
-    strict: StrictOption = False,
-    seed: SeedOption = 0,
-    output: Annotated[
-        Path | None, into("--output", "-o", help="The folder to write: diff.json and report.html.")
+    other: Annotated[
+        str | None, options.what("--with", help="The model that a run's is compared with.")
     ] = None,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
-    model: Annotated[str | None, files(help="The model, with --target; or a run's, if moved.")] = None,
-    data: Annotated[str | None, files(help="The table with the columns of both, or a run's.")] = None,
-    csv: CsvOption = None,
-    missing: MissingOption = None,
-    bands: BandsOption = None,
-    threshold: ThresholdOption = None,
-    code_book: CodeBookOption = None,
-    trust_pickle: TrustOption = False,
+    old: Annotated[str | None, options.what(help="Without a run: the old model's file, or its URL.")] = None,
+    new: Annotated[str | None, options.what(help="The new model's file, or its URL.")] = None,
+    target: options.Target = None,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    form: Annotated[options.Form, options.what(help="auto, rules, card or tree.")] = options.Form.RULES,
+    max_literals: Annotated[int, options.how_long(min=1, help="Most conditions to read.")] = 12,
+    samples: Annotated[int, options.how_long(min=1, help="Samples to learn from.")] = 16_000,
+    max_answers: options.MaxAnswers = None,
+    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
+    tolerance: options.Tolerance = None,
+    strict: options.Strict = False,
+    seed: options.Seed = 0,
+    output: Annotated[
+        Path | None, options.into("--output", "-o", help="The folder to write: diff.json and report.html.")
+    ] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    model: Annotated[
+        str | None, options.files(help="The model, with --target; or a run's, if moved.")
+    ] = None,
+    data: Annotated[str | None, options.files(help="The table with the columns of both, or a run's.")] = None,
+    csv: options.Csv = None,
+    missing: options.Missing = None,
+    bands: options.Bands = None,
+    threshold: options.Threshold = None,
+    code_book: options.CodeBook = None,
+    trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Say where two models disagree, or a model and the truth.
 
@@ -91,26 +72,21 @@ def diff(
 
     """
     from hornbook.diff import diff as compare
-    from hornbook.models import limit_model_seconds
-    from hornbook.runs import NewRun, describe_code_book, load_target_table
-    from hornbook.schema import write_object
+    from hornbook.runs import NewRun, describe_code_book
     from hornbook.statistics import exceeds
 
-    context.with_resource(limit_model_seconds(model_seconds))
-    context.with_resource(count_answers(max_answers))
     _refuse_unclear(run, old, new, other, model, data)
     if run is not None and any((target, csv, missing, columns, drop)):
         raise HornbookError(
             "a run knows its table and its target; leave out --target, --columns, --drop and --csv"
         )
+    bind_options(ModelOptions, locals()).limit(context)
     reader = DiffReader(trust_pickle, output, code_book, seed, read_cuts(bands, threshold))
     if run is not None and other is not None:
         inputs = reader.read_run(run, other, model, data)
     else:
-        table = load_target_table(
-            str(data), _name_target(str(data), target), csv=describe_text(csv, missing), remark=print_remark
-        )
-        table = choose_columns(table, columns, drop)
+        target = _name_target(str(data), target)
+        table = bind_options(TableOptions, locals()).load()
         inputs = reader.read_truth(table, model) if model else reader.read_models(table, str(old), str(new))
     if output is not None:
         context.with_resource(lock_folder(output))
@@ -122,32 +98,35 @@ def diff(
         "code_book": describe_code_book(code_book),
     }
     kept = NewRun.start(inputs.table, inputs.subject, inputs.about, settings, output, force)
-    with progress("asking the models"):
+    with progress("asking the models", answers=4 * (len(inputs.subject.frame) + samples)):
         result = compare(
-            inputs.subject,
-            inputs.other,
-            form=form.value,
-            max_literals=max_literals,
-            n_samples=samples,
+            inputs.subject, inputs.other, form=form.value, max_literals=max_literals, n_samples=samples
         )
     result = replace(
         result,
         provenance={name: kept.config[name] for name in ("data", "model", "settings")},
         notes=(*result.notes, *kept.notes, *inputs.note_other()),
     )
-    if output is not None:
-        from hornbook.runs import save_diff
-
-        kept.begin()
-        save_diff(output, result)
     above = tolerance is not None and exceeds(result.share, tolerance, strict)
-    if as_json:
-        emit_json({**write_object(result), "above_tolerance": above, "folder": output and str(output)})
-    elif tolerance is None:
-        emit_lines([str(result), *_summarise(result, output)])
-    else:
-        emit_lines(_write_verdict(result, tolerance, above, output))
+    _report(result, kept, tolerance, above, as_json)
     raise typer.Exit(int(above))
+
+
+def _report(result: ModelDiff, run: NewRun, tolerance: float | None, above: bool, as_json: bool) -> None:
+    """Save and print a comparison, or its verdict if a share is tolerated."""
+    from hornbook.runs import save_diff
+    from hornbook.schema import write_object
+
+    folder = run.folder
+    if folder is not None:
+        run.begin()
+        save_diff(folder, result)
+    if as_json:
+        emit_json({**write_object(result), "above_tolerance": above, "folder": folder and str(folder)})
+    elif tolerance is None:
+        emit_lines([str(result), *_summarise(result, folder)])
+    else:
+        emit_lines(_write_verdict(result, tolerance, above, folder))
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import read_pairs
-from hornbook.cli.options import JsonOption, LiteralsOption, RunArgument, SetOption
 from hornbook.cli.output import emit_json, emit_lines
 from hornbook.errors import HornbookError
 
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def explain(
-    run: RunArgument,
-    given: SetOption = None,
-    literals: LiteralsOption = None,
-    as_json: JsonOption = False,
+    run: options.RunFolder,
+    given: options.Given = None,
+    literals: options.Literals = None,
+    as_json: options.Json = False,
 ) -> None:
     """Explain what a run's explanation decides for known values.
 

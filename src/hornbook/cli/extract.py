@@ -8,48 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hornbook.cli import options
 from hornbook.cli.app import ASK, HelpfulCommand, app
 from hornbook.cli.inputs import (
+    ModelOptions,
+    TableOptions,
+    bind_options,
     describe_requests,
-    describe_text,
     open_table,
     read_cuts,
-    refuse_endpoint_proof,
-)
-from hornbook.cli.options import (
-    MODEL_SECONDS,
-    AboveOption,
-    BandsOption,
-    CodeBookOption,
-    ColumnsOption,
-    CsvOption,
-    DataArgument,
-    DropOption,
-    FolderOption,
-    ForceOption,
-    FormOption,
-    GroupsOption,
-    JsonOption,
-    LevelsOption,
-    MaxAnswersOption,
-    MissingOption,
-    ModelOption,
-    ModelSecondsOption,
-    PositiveOption,
-    ProofOption,
-    SecondsOption,
-    SeedOption,
-    TargetOption,
-    TestOption,
-    ThresholdOption,
-    TrustOption,
-    UnknownLevelsOption,
-    how_long,
-    what,
 )
 from hornbook.cli.output import (
     Interrupted,
-    count_answers,
     emit_json,
     emit_lines,
     print_remark,
@@ -62,6 +32,9 @@ from hornbook.storage import write_file
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas as pd
+
+    from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
     from hornbook.models import Subject
     from hornbook.runs import NewRun, ProofLimits, TargetTable
@@ -74,38 +47,40 @@ MODEL_FILE = "model.skops"
 @app.command(cls=HelpfulCommand, rich_help_panel=ASK)
 def extract(
     context: typer.Context,
-    data: DataArgument,
-    target: TargetOption = None,
-    model: ModelOption = None,
-    train: Annotated[bool, what("--train", help="Train gradient boosting on the columns instead.")] = False,
-    form: Annotated[FormOption, what(help="auto, rules, card or tree.")] = FormOption.AUTO,
-    max_literals: Annotated[int, how_long(min=1, help="Most conditions to read.")] = 20,
-    balance: Annotated[float, how_long(min=0, max=1, help="0 to 1: classes weigh alike.")] = 0.0,
-    output: FolderOption = None,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    bands: BandsOption = None,
-    threshold: ThresholdOption = None,
-    positive: PositiveOption = None,
-    above: AboveOption = None,
-    samples: Annotated[int | None, how_long(min=1, help="Samples to learn from.")] = None,
-    certify: Annotated[
-        bool, how_long("--certify", help="Seek the best trees of 3 and 4 questions for two minutes.")
+    data: options.Source,
+    target: options.Target = None,
+    model: options.Model = None,
+    train: Annotated[
+        bool, options.what("--train", help="Train gradient boosting on the columns instead.")
     ] = False,
-    seconds: SecondsOption = None,
-    max_answers: MaxAnswersOption = None,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    test: TestOption = None,
-    groups: GroupsOption = None,
-    proof: ProofOption = False,
-    seed: SeedOption = 0,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
-    csv: CsvOption = None,
-    missing: MissingOption = None,
-    code_book: CodeBookOption = None,
-    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
-    trust_pickle: TrustOption = False,
+    form: Annotated[options.Form, options.what(help="auto, rules, card or tree.")] = options.Form.AUTO,
+    max_literals: Annotated[int, options.how_long(min=1, help="Most conditions to read.")] = 20,
+    balance: Annotated[float, options.how_long(min=0, max=1, help="0 to 1: classes weigh alike.")] = 0.0,
+    output: options.Output = None,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    bands: options.Bands = None,
+    threshold: options.Threshold = None,
+    positive: options.Positive = None,
+    above: options.Above = None,
+    samples: Annotated[int | None, options.how_long(min=1, help="Samples to learn from.")] = None,
+    certify: Annotated[
+        bool, options.how_long("--certify", help="Seek the best trees of 3 and 4 questions for two minutes.")
+    ] = False,
+    seconds: options.Seconds = None,
+    max_answers: options.MaxAnswers = None,
+    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
+    test: options.Test = None,
+    groups: options.Groups = None,
+    proof: options.Proof = False,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    csv: options.Csv = None,
+    missing: options.Missing = None,
+    code_book: options.CodeBook = None,
+    unknown_levels: options.UnknownLevels = options.LevelsPolicy.REFUSE,
+    trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Explain what a model does with the columns of a table.
 
@@ -122,34 +97,15 @@ def extract(
       hornbook extract loans.csv --target good --model model.onnx --proof
 
     """
-    from hornbook.code_book import read_code_book
-    from hornbook.models import limit_model_seconds
-    from hornbook.runs import (
-        NewRun,
-        ProofLimits,
-        describe_code_book,
-        describe_file,
-        read_test_rows,
-        refuse_unprovable,
-        refuse_unprovable_form,
-    )
+    from hornbook.runs import NewRun, describe_code_book, refuse_unprovable, refuse_unprovable_form
 
+    reading, asking = bind_options(TableOptions, locals()), bind_options(ModelOptions, locals())
     if proof:
-        form = FormOption.RULES if form is FormOption.AUTO else form
+        form = options.Form.RULES if form is options.Form.AUTO else form
         refuse_unprovable_form(form.value)
-        refuse_endpoint_proof(model)
-    csv = describe_text(csv, missing)
-    context.with_resource(limit_model_seconds(model_seconds))
-    context.with_resource(count_answers(max_answers))
-    table = open_table(
-        context, data, target, positive, above, csv, model, train, output, groups, columns, drop
-    )
-    words = read_code_book(code_book, table.features)
-    test_rows = None
-    if test is not None:
-        policy = unknown_levels.value
-        test_rows = read_test_rows(test, table.features, words, csv, policy, print_remark)
-        table = table.with_test_rows({**describe_file(test), "unknown_levels": policy})
+    asking.limit(context)
+    table = open_table(context, reading, asking, output)
+    table, words, test_rows = _read_test(table, test, code_book, reading.text, unknown_levels)
     about, black_box, content = _train(table, seed) if model is None else _load(model, trust_pickle, output)
     settings = {
         "form": form.value,
@@ -163,9 +119,9 @@ def extract(
     }
     subject = table.bind(black_box, settings, words)
     subject = subject if test_rows is None else subject.with_test_rows(test_rows)
-    if proof:
+    limits = asking.proof_limits
+    if limits is not None:
         refuse_unprovable(subject)
-    limits = ProofLimits(total=seconds) if proof else None
     run = NewRun.start(table, subject, about, settings, output, force, proof=limits and asdict(limits))
     extraction = _explain(run, subject, limits)
     run.begin()
@@ -180,13 +136,32 @@ def extract(
     emit_lines([*proved, str(extraction.explanation), *open_lines, *summary])
 
 
+def _read_test(
+    table: TargetTable,
+    test: Path | None,
+    code_book: Path | None,
+    csv: str | None,
+    levels: options.LevelsPolicy,
+) -> tuple[TargetTable, CodeBook, pd.DataFrame | None]:
+    """The table that knows of the file of test rows, the words for its columns, and these rows."""
+    from hornbook.code_book import read_code_book
+    from hornbook.runs import describe_file, read_test_rows
+
+    words = read_code_book(code_book, table.features)
+    if test is None:
+        return table, words, None
+    rows = read_test_rows(test, table.features, words, csv, levels.value, print_remark)
+    return table.with_test_rows({**describe_file(test), "unknown_levels": levels.value}), words, rows
+
+
 def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extraction:
     """Explain the model as the run is set, and prove the lines within limits, if there are any."""
     from hornbook.runs import explain_as_set, prove_lines
 
+    settings = run.config["settings"]
+    planned = 2 * len(subject.frame) + (settings["samples"] or MOST_SAMPLES)
     try:
-        with progress("asking the model") as show:
-            settings = run.config["settings"]
+        with progress("asking the model", answers=planned) as show:
             extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None
@@ -195,6 +170,10 @@ def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extra
         with progress("proving lines", len(extraction.lines)) as show:
             extraction = prove_lines(extraction, subject, limits.seconds, limits.total, show)
     return extraction
+
+
+MOST_SAMPLES = 40_000
+"""Samples that an explanation is fitted to and measured on, about."""
 
 
 def describe_candidate(candidate: Candidate) -> str:

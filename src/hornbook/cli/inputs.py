@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from hornbook.cli.output import print_remark
+from hornbook.cli import options
+from hornbook.cli.output import count_answers, print_remark
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder, read_text
 
@@ -16,54 +18,104 @@ if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help need
     import pandas as pd
 
     from hornbook.logic import HornTheory
-    from hornbook.runs import TargetTable
+    from hornbook.runs import ProofLimits, TargetTable
+
+
+OptionsT = TypeVar("OptionsT")
+
+
+def bind_options(kind: type[OptionsT], given: Mapping[str, Any]) -> OptionsT:
+    """Some of a command's options, which belong together, as one value."""
+    names = [each.name for each in fields(kind) if each.name in given]  # type: ignore[arg-type]
+    return kind(**{name: given[name] for name in names})
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """Which table is read, and what of it."""
+
+    data: str
+    target: str | None = None
+    positive: str | None = None
+    above: float | None = None
+    groups: str | None = None
+    columns: list[str] | None = None
+    drop: list[str] | None = None
+    csv: str | None = None
+    missing: str | None = None
+
+    @property
+    def text(self) -> str | None:
+        """How a text is written."""
+        return describe_text(self.csv, self.missing)
+
+    def load(self) -> TargetTable:
+        """The table with the columns of --columns, without those of --drop."""
+        from hornbook.runs import load_target_table
+
+        table = load_target_table(
+            self.data, self.target, self.positive, self.above, self.text, self.groups, print_remark
+        )
+        known = [str(name) for name in table.features]
+        named, dropped = (
+            [name for text in given or () for name in ([text] if text in known else split_names(text))]
+            for given in (self.columns, self.drop)
+        )
+        return table.choose_columns(named or None, dropped) if named or dropped else table
+
+
+@dataclass(frozen=True)
+class ModelOptions:
+    """Which model is asked, how, and for how long."""
+
+    model: str | None = None
+    train: bool = False
+    trust_pickle: bool = False
+    proof: bool = False
+    seconds: float | None = None
+    max_answers: int | None = None
+    model_seconds: float = options.MODEL_SECONDS
+
+    def limit(self, context: typer.Context) -> None:
+        """Keep the limits until the command ends; of the seconds in all, proofs get half."""
+        from hornbook.models import limit_model_seconds
+
+        if self.proof:
+            refuse_endpoint_proof(self.model)
+        context.with_resource(limit_model_seconds(self.model_seconds))
+        seconds = self.seconds and self.seconds / (1 + self.proof)
+        context.with_resource(count_answers(self.max_answers, seconds))
+
+    @property
+    def proof_limits(self) -> ProofLimits | None:
+        """How long proofs may take, if there are any."""
+        from hornbook.runs import ProofLimits
+
+        return ProofLimits(total=self.seconds and self.seconds / 2) if self.proof else None
 
 
 def open_table(
-    context: typer.Context,
-    source: str,
-    target: str | None,
-    positive: str | None,
-    above: float | None,
-    csv: str | None,
-    model: str | None,
-    train: bool,
-    folder: Path | None,
-    groups: str | None = None,
-    columns: list[str] | None = None,
-    drop: list[str] | None = None,
+    context: typer.Context, reading: TableOptions, asking: ModelOptions, folder: Path | None
 ) -> TargetTable:
     """Load the table of a run and lock its folder; refuse options that the run would fail with later."""
-    from hornbook.runs import load_target_table
     from hornbook.tables import find_identifiers
 
-    if (model is None) != train:
+    if (asking.model is None) != asking.train:
         raise HornbookError("give either --model FILE or --train, which trains a model on the table")
-    if model is not None and positive is not None:
+    if asking.model is not None and reading.positive is not None:
         raise HornbookError(
             "--positive is about the target of a model that is trained; what the classes of --model are "
             'called is said in the code book, as in [classes] 1 = "good"'
         )
-    table = load_target_table(source, target, positive, above, csv, groups, print_remark)
-    table = choose_columns(table, columns, drop)
-    if train and (names := find_identifiers(table.features)) and columns is None:
+    table = reading.load()
+    if asking.train and (names := find_identifiers(table.features)) and reading.columns is None:
         print_remark(f"columns that name rows are left out: {', '.join(names)}; --columns brings them back")
         table = table.choose_columns(None, names)
-    if train and table.labels is None:
+    if asking.train and table.labels is None:
         raise HornbookError(f"{table.table.name} has no column {table.target!r} to train a model on")
     if folder is not None:
         context.with_resource(lock_folder(folder))  # until the command ends
     return table
-
-
-def choose_columns(table: TargetTable, columns: list[str] | None, drop: list[str] | None) -> TargetTable:
-    """The table with the columns of --columns, without those of --drop; several may stand between commas."""
-    known = [str(name) for name in table.features]
-    named, dropped = (
-        [name for text in given or () for name in ([text] if text in known else split_names(text))]
-        for given in (columns, drop)
-    )
-    return table.choose_columns(named or None, dropped) if named or dropped else table
 
 
 def split_names(text: str) -> list[str]:

@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hornbook.cli import options
 from hornbook.cli.app import THEORIES, HelpfulCommand, app
-from hornbook.cli.inputs import describe_requests, describe_text, open_table, refuse_endpoint_proof
+from hornbook.cli.inputs import ModelOptions, TableOptions, bind_options, describe_requests, open_table
 from hornbook.cli.known_theory import Learner, Policy, learn_known
-from hornbook.cli.options import (
-    MODEL_SECONDS,
-    AboveOption,
-    CodeBookOption,
-    ColumnsOption,
-    CsvOption,
-    DropOption,
-    EncodingOption,
-    FolderOption,
-    ForceOption,
-    GroupsOption,
-    JsonOption,
-    MissingOption,
-    ModelOption,
-    ModelSecondsOption,
-    PositiveOption,
-    ProofOption,
-    SeedOption,
-    TargetOption,
-    TrustOption,
-    files,
-    how_long,
-    how_sure,
-    what,
-)
 from hornbook.cli.output import (
     RESUME,
     Interrupted,
-    count_answers,
     emit_json,
     emit_lines,
     progress,
@@ -52,7 +27,7 @@ from hornbook.errors import HornbookError, ModelError
 if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
-    from hornbook.models import Subject
+    from hornbook.models import Predictor
     from hornbook.proof import RuleProver
     from hornbook.queries import QuerySubject
     from hornbook.runs import NewRun, TargetTable
@@ -68,49 +43,51 @@ NETWORK_FILE = "model.safetensors"
 @app.command(cls=HelpfulCommand, rich_help_panel=THEORIES)
 def learn(
     context: typer.Context,
-    source: Annotated[str | None, typer.Argument(help="A theory; with --model or --train a table.")] = None,
-    target: TargetOption = None,
-    model: ModelOption = None,
-    train: Annotated[bool, what("--train", help="Train a network on the variables instead.")] = False,
-    judge: Annotated[bool, what("--judge", help="The model accepts or rejects whole rows.")] = False,
-    row_rules: Annotated[bool, what("--row-rules", help="Of a judge: its target is a rule a row.")] = False,
-    learner: Annotated[Learner | None, what(help="prime, lrn_star, horn1 or envelope.")] = None,
-    margin: Annotated[float, what(min=0, help="Of an envelope: scores so close are possible.")] = 0.0,
-    columns: ColumnsOption = None,
-    drop: DropOption = None,
-    positive: PositiveOption = None,
-    above: AboveOption = None,
+    data: Annotated[str | None, typer.Argument(help="A theory; with --model or --train a table.")] = None,
+    target: options.Target = None,
+    model: options.Model = None,
+    train: Annotated[bool, options.what("--train", help="Train a network on the variables instead.")] = False,
+    judge: Annotated[bool, options.what("--judge", help="The model accepts or rejects whole rows.")] = False,
+    row_rules: Annotated[
+        bool, options.what("--row-rules", help="Of a judge: its target is a rule a row.")
+    ] = False,
+    learner: Annotated[Learner | None, options.what(help="prime, lrn_star, horn1 or envelope.")] = None,
+    margin: Annotated[float, options.what(min=0, help="Of an envelope: scores so close are possible.")] = 0.0,
+    columns: options.Columns = None,
+    drop: options.Drop = None,
+    positive: options.Positive = None,
+    above: options.Above = None,
     counterexamples: Annotated[
-        Policy, what(metavar="WORD", help="A known theory: or inflated, adversarial.")
+        Policy, options.what(metavar="WORD", help="A known theory: or inflated, adversarial.")
     ] = Policy.VIOLATED,
-    shrink: Annotated[bool, what(help="A known theory: make counterexamples minimal.")] = True,
-    max_rules: Annotated[int, how_long(min=1, help="Most rules (prime).")] = 100,
+    shrink: Annotated[bool, options.what(help="A known theory: make counterexamples minimal.")] = True,
+    max_rules: Annotated[int, options.how_long(min=1, help="Most rules (prime).")] = 100,
     max_literals: Annotated[
-        int | None, how_long(min=1, help="Most conditions to read; 20 of a classifier (prime).")
+        int | None, options.how_long(min=1, help="Most conditions to read; 20 of a classifier (prime).")
     ] = None,
-    max_queries: Annotated[int, how_long(min=0, help="Most equivalence queries.")] = 100,
-    seconds: Annotated[
-        float | None, how_long(min=0.1, help="Seconds in all; half of them for proofs.")
-    ] = None,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    max_answers: Annotated[int | None, how_long(min=1, help="Most answers of the model.")] = None,
-    groups: GroupsOption = None,
-    proof: ProofOption = False,
+    max_queries: Annotated[int, options.how_long(min=0, help="Most equivalence queries.")] = 100,
+    seconds: options.Seconds = None,
+    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
+    max_answers: Annotated[int | None, options.how_long(min=1, help="Most answers of the model.")] = None,
+    groups: options.Groups = None,
+    proof: options.Proof = False,
     sample_size: Annotated[
-        str | None, how_sure(metavar="N", help="Samples: angluin, paper, vapnik or a number.")
+        str | None, options.how_sure(metavar="N", help="Samples: angluin, paper, vapnik or a number.")
     ] = None,
-    epsilon: Annotated[float, how_sure(help="Tolerated disagreement, and how often more.")] = 0.05,
-    delta: Annotated[float, how_sure()] = 0.05,
-    seed: SeedOption = 0,
-    output: FolderOption = None,
-    force: ForceOption = False,
-    as_json: JsonOption = False,
-    csv: CsvOption = None,
-    missing: MissingOption = None,
-    code_book: CodeBookOption = None,
-    background: Annotated[Path | None, files(help="A known theory: rules known from the start.")] = None,
-    encoding: EncodingOption = None,
-    trust_pickle: TrustOption = False,
+    epsilon: Annotated[float, options.how_sure(help="Tolerated disagreement, and how often more.")] = 0.05,
+    delta: Annotated[float, options.how_sure()] = 0.05,
+    seed: options.Seed = 0,
+    output: options.Output = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    csv: options.Csv = None,
+    missing: options.Missing = None,
+    code_book: options.CodeBook = None,
+    background: Annotated[
+        Path | None, options.files(help="A known theory: rules known from the start.")
+    ] = None,
+    encoding: options.Encoding = None,
+    trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Learn a Horn theory by queries: of a model, or a known one.
 
@@ -131,99 +108,141 @@ def learn(
     if model is None and not train:
         if any((target, output, judge, groups, positive, above is not None, code_book, encoding, proof)):
             raise HornbookError("give either --model FILE or --train, which trains a model on the table")
-        learn_known(source, learner or Learner.LRN_STAR, counterexamples, shrink, background, seed, as_json)
+        learn_known(data, learner or Learner.LRN_STAR, counterexamples, shrink, background, seed, as_json)
         return
-    if source is None:
+    if data is None:
         raise HornbookError("name a table: a file with rows like those that the model reads, or a dataset")
-    from hornbook.models import limit_model_seconds, load_model, names_endpoint
     from hornbook.tables import is_source
 
-    if model is not None and target is None and not row_rules and is_source(source):
+    if model is not None and target is None and not row_rules and is_source(data):
         judge, target = True, WHOLE_ROWS  # a classifier has a target
     judge = judge or row_rules
-    if train and judge:
-        raise HornbookError("--train trains a classifier; give a judge with --model")
-    if judge and (columns or drop):
-        raise HornbookError("a judge is given all columns; leave out --columns and --drop")
-    if groups is not None and judge:
-        raise HornbookError("no rows of a judge are held out; leave out --groups")
-    if proof:
-        refuse_endpoint_proof(model)
-    from hornbook.code_book import read_code_book
-    from hornbook.runs import NewRun, ProofLimits, describe_code_book, describe_model
-    from hornbook.statistics import check_tolerances
-
-    check_tolerances(epsilon, delta)
-    csv = describe_text(csv, missing)
-    context.with_resource(limit_model_seconds(model_seconds))
-    context.with_resource(count_answers(None))
-    table = open_table(
-        context, source, target, positive, above, csv, model, train, output, groups, columns, drop
+    reading, asking, chosen = (
+        bind_options(TableOptions, locals()),
+        bind_options(ModelOptions, locals()),
+        bind_options(LearnOptions, locals()),
     )
-    if sample_size is None:
-        by_paper = learner is Learner.LRN_STAR and not names_endpoint(model)
-        sample_size = "paper" if by_paper else "angluin"
-    settings = {
-        "judge": judge,
-        "learner": (learner or Learner.PRIME).value,
-        "max_rules": max_rules,
-        "max_literals": max_literals,
-        "max_queries": max_queries,
-        "sample_size": int(sample_size) if sample_size.isdigit() else sample_size,
-        **({"row_rules": True} if row_rules else {}),
-        "epsilon": epsilon,
-        "delta": delta,
-        "max_seconds": seconds if seconds is None or not proof else seconds / 2,
-        "max_answers": max_answers,
-        "encoding": encoding,
-        "seed": seed,
-        "code_book": describe_code_book(code_book),
-    }
-    if learner is Learner.ENVELOPE and not judge:
-        if train or proof:
+    chosen.refuse_unclear(reading, asking)
+    replace(asking, seconds=None, max_answers=None).limit(context)  # the learner keeps these itself
+    table = open_table(context, reading, asking, output)
+    (learn_levels if chosen.are_levels else learn_rules)(table, asking, chosen)
+
+
+@dataclass(frozen=True)
+class LearnOptions:
+    """What is learned, by which learner, within which limits, and where it goes."""
+
+    learner: Learner | None
+    judge: bool
+    row_rules: bool
+    margin: float
+    max_rules: int
+    max_literals: int | None
+    max_queries: int
+    seconds: float | None
+    max_answers: int | None
+    sample_size: str | None
+    epsilon: float
+    delta: float
+    seed: int
+    output: Path | None
+    force: bool
+    as_json: bool
+    code_book: Path | None
+    encoding: str | None
+
+    @property
+    def are_levels(self) -> bool:
+        """Whether it is an envelope of levels, about a classifier."""
+        return self.learner is Learner.ENVELOPE and not self.judge
+
+    def refuse_unclear(self, reading: TableOptions, asking: ModelOptions) -> None:
+        """Refuse options that contradict each other."""
+        from hornbook.statistics import check_tolerances
+
+        check_tolerances(self.epsilon, self.delta)
+        if asking.train and self.judge:
+            raise HornbookError("--train trains a classifier; give a judge with --model")
+        if self.judge and (reading.columns or reading.drop):
+            raise HornbookError("a judge is given all columns; leave out --columns and --drop")
+        if self.judge and reading.groups is not None:
+            raise HornbookError("no rows of a judge are held out; leave out --groups")
+        if self.are_levels and (asking.train or asking.proof):
             raise HornbookError("an envelope is about a model that there is, and is exact without --proof")
-        if max_literals is not None:
+        if self.are_levels and self.max_literals is not None:
             raise HornbookError("an envelope says all that there is; leave out --max-literals")
+
+    def describe(self, asking: ModelOptions) -> dict[str, Any]:
+        """The settings of a run."""
+        from hornbook.models import names_endpoint
+        from hornbook.runs import describe_code_book
+
+        by_paper = self.learner is Learner.LRN_STAR and not names_endpoint(asking.model)
+        size = self.sample_size or ("paper" if by_paper else "angluin")
+        settings = {
+            "judge": self.judge,
+            "learner": (self.learner or Learner.PRIME).value,
+            "max_rules": self.max_rules,
+            "max_literals": self.max_literals,
+            "max_queries": self.max_queries,
+            "sample_size": int(size) if size.isdigit() else size,
+            **({"row_rules": True} if self.row_rules else {}),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "max_seconds": self.seconds and self.seconds / (1 + asking.proof),
+            "max_answers": self.max_answers,
+            "encoding": self.encoding,
+            "seed": self.seed,
+            "code_book": describe_code_book(self.code_book),
+        }
+        if not self.are_levels:
+            return settings
         others = ("judge", "max_rules", "max_literals", "row_rules", "encoding")
-        settings = {name: value for name, value in settings.items() if name not in others}
-        settings["margin"] = margin
-        classifier = load_model(str(model), trust_pickle, output)
-        bound = table.bind(classifier, settings, read_code_book(code_book, table.features))
-        run = NewRun.start(table, bound, describe_model(str(model), classifier), settings, output, force)
-        show_envelope(run, bound, as_json)
-        return
-    words = read_code_book(code_book, table.frame_of(settings))
-    if model is None:
-        about, black_box = _train(table, settings, words)
-    else:
-        about, black_box = _load(model, table, settings, trust_pickle, output)
-    clock, subject = Stopwatch(), table.bind_queries(black_box, settings, words)
-    # before the run begins, so that a model of which nothing can be proved is refused at once
-    prover = subject.teacher.prover() if proof else None
-    limits = ProofLimits(total=seconds and seconds / 2) if proof else None
-    run = NewRun.start(table, subject, about, settings, output, force, proof=limits and asdict(limits))
-    file = output and output / NETWORK_FILE if model is None else Path(model)
-    with run.learning():
-        if train and output is not None:
-            black_box.save(output / NETWORK_FILE)
-        learn_about(replace(run, clock=clock), subject, prover, file, as_json)
+        levels = {name: value for name, value in settings.items() if name not in others}
+        return {**levels, "margin": self.margin}
 
 
-def show_envelope(run: NewRun, subject: Subject, as_json: bool) -> None:
+def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnOptions) -> None:
     """Learn the envelope of a classifier, save and print it."""
-    from hornbook.runs import explain_as_set
+    from hornbook.code_book import read_code_book
+    from hornbook.models import load_model
+    from hornbook.runs import NewRun, describe_model, explain_as_set
 
-    with progress("asking about every case") as show:
-        extraction = run.add_provenance(explain_as_set(subject, run.config["settings"], tell=show))
+    settings, source = chosen.describe(asking), str(asking.model)
+    classifier = load_model(source, asking.trust_pickle, chosen.output)
+    subject = table.bind(classifier, settings, read_code_book(chosen.code_book, table.features))
+    about = describe_model(source, classifier)
+    run = NewRun.start(table, subject, about, settings, chosen.output, chosen.force)
+    with progress("asking about every case", answers=chosen.max_answers) as show:
+        extraction = run.add_provenance(explain_as_set(subject, settings, tell=show))
     run.begin()
     run.save(extraction)
-    if as_json:
-        emit_json(run.to_object(extraction))
+    _print_theory(run, extraction, subject.predictor, chosen.as_json)
+
+
+def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnOptions) -> None:
+    """Learn a theory about a model by queries, save and print it."""
+    from hornbook.code_book import read_code_book
+    from hornbook.runs import NewRun
+
+    settings, output = chosen.describe(asking), chosen.output
+    words = read_code_book(chosen.code_book, table.frame_of(settings))
+    if asking.model is None:
+        about, black_box = _train(table, settings, words)
+        file = output and output / NETWORK_FILE
     else:
-        requests = describe_requests(subject.predictor)
-        reason = f"stopped: {extraction.stop_reason}"
-        details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests, reason]
-        emit_lines([*_rule_lines(extraction), *summarise_run(run, extraction, details)])
+        about, black_box = _load(asking.model, table, settings, asking.trust_pickle, output)
+        file = Path(asking.model)
+    clock, subject = Stopwatch(), table.bind_queries(black_box, settings, words)
+    # before the run begins, so that a model of which nothing can be proved is refused at once
+    prover = subject.teacher.prover() if asking.proof else None
+    limits = asking.proof_limits
+    proof = limits and asdict(limits)
+    run = NewRun.start(table, subject, about, settings, output, chosen.force, proof=proof)
+    with run.learning():
+        if asking.train and output is not None:
+            black_box.save(output / NETWORK_FILE)
+        learn_about(replace(run, clock=clock), subject, prover, file, chosen.as_json)
 
 
 def learn_about(
@@ -257,19 +276,26 @@ def learn_about(
     reason, certificates = extraction.stop_reason, None if proving is None else proving.certificates
     extraction = run.add_provenance(extraction)
     run.save(extraction, certificates)
-    if as_json:
-        proofs = {} if certificates is None else {"proofs": _proof_objects(certificates)}
-        emit_json({**run.to_object(extraction), **proofs})
-    else:
-        proof_lines = [] if certificates is None else _proof_lines(certificates)
-        requests = describe_requests(subject.predictor)
-        details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *requests, f"stopped: {reason}"]
-        emit_lines([*proof_lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)])
+    _print_theory(run, extraction, subject.predictor, as_json, certificates)
     where = "" if folder is None else f"the result so far is in {folder}; "
     if reason == INTERRUPTED:
         raise Interrupted(f"{where}{RESUME}")
     if reason.startswith(MODEL_FAILED):
         raise ModelError(f"{reason.removeprefix(f'{MODEL_FAILED}: ')}; {where}{RESUME}")
+
+
+def _print_theory(
+    run: NewRun, extraction: Extraction, model: Predictor, as_json: bool, proofs: Certificates | None = None
+) -> None:
+    """Print what was learned, the verdicts on its rules, and the figures."""
+    if as_json:
+        verdicts = {} if proofs is None else {"proofs": _proof_objects(proofs)}
+        emit_json({**run.to_object(extraction), **verdicts})
+        return
+    lines = [] if proofs is None else _proof_lines(proofs)
+    stopped = f"stopped: {extraction.stop_reason}"
+    details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *describe_requests(model), stopped]
+    emit_lines([*lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)])
 
 
 def _describe_entry(entry: dict[str, Any]) -> str:

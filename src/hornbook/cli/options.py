@@ -19,14 +19,14 @@ MODEL_SECONDS = 600.0
 """Seconds in which a model has to answer each call, unless a command is told otherwise."""
 
 
-class UnknownLevelsOption(StrEnum):
+class LevelsPolicy(StrEnum):
     """What becomes of levels that the table never had."""
 
     REFUSE = "refuse"
     MISSING = "missing"
 
 
-class FormOption(StrEnum):
+class Form(StrEnum):
     """The form of an explanation."""
 
     AUTO = "auto"
@@ -35,68 +35,70 @@ class FormOption(StrEnum):
     TREE = "tree"
 
 
-DataArgument = Annotated[
+Source = Annotated[
     str,
     typer.Argument(help="CSV, Parquet, JSON, a folder, pattern, SQL or dataset."),
 ]
-RunArgument = Annotated[Path, typer.Argument(help="A run folder, of extract or learn.")]
+RunFolder = Annotated[Path, typer.Argument(help="A run folder, of extract or learn.")]
 
-TargetOption = Annotated[str | None, what(help="The column that the model predicts.")]
-ColumnsOption = Annotated[
+Target = Annotated[str | None, what(help="The column that the model predicts.")]
+Columns = Annotated[
     list[str] | None, what("--columns", help="The only columns that the model gets: age,sex.")
 ]
-DropOption = Annotated[list[str] | None, what("--drop", help="Columns that the model does not get: id,name.")]
-BandsOption = Annotated[
+Drop = Annotated[list[str] | None, what("--drop", help="Columns that the model does not get: id,name.")]
+Bands = Annotated[
     str | None, what("--bands", help="Numbers that cut a regressor's predictions into classes: 10,20.")
 ]
-ThresholdOption = Annotated[
+Threshold = Annotated[
     float | None, what("--threshold", help="The number from which on a model's score counts as yes.")
 ]
-PositiveOption = Annotated[str | None, what(help="The value of the target that counts as true.")]
-AboveOption = Annotated[float | None, what(help="Targets above this number count as true.")]
-GroupsOption = Annotated[
+Positive = Annotated[str | None, what(help="The value of the target that counts as true.")]
+Above = Annotated[float | None, what(help="Targets above this number count as true.")]
+Groups = Annotated[
     str | None,
     what("--groups", help="A column whose rows are held out together."),
 ]
-SetOption = Annotated[
+Given = Annotated[
     list[str] | None, what("--set", metavar="COLUMN=VALUE", help="A known value; ? for an unknown one.")
 ]
 
-ModelSecondsOption = Annotated[
+ModelSeconds = Annotated[
     float, how_long("--model-seconds", min=0.001, help="Seconds for each answer of the model.")
 ]
-MaxAnswersOption = Annotated[
+MaxAnswers = Annotated[
     int | None, how_long("--max-answers", min=100, help="Most answers of the model, if it is slow.")
 ]
-SecondsOption = Annotated[float | None, how_long("--seconds", min=0.1, help="Seconds for all proofs.")]
+Seconds = Annotated[
+    float | None, how_long("--seconds", min=0.1, help="Seconds in all; half of them for proofs.")
+]
 
-ProofOption = Annotated[bool, how_sure("--proof", help="Prove each line for every input (networks, trees).")]
-ToleranceOption = Annotated[
+Proof = Annotated[bool, how_sure("--proof", help="Prove each line for every input (networks, trees).")]
+Tolerance = Annotated[
     float | None,
     how_sure("--tolerance", min=0, max=1, help="Exit with 1 if the share is clearly above this."),
 ]
-StrictOption = Annotated[bool, how_sure("--strict", help="Exit with 1 too if it may be above the tolerance.")]
-SeedOption = Annotated[int, how_sure(min=0, help="Random seed.")]
+Strict = Annotated[bool, how_sure("--strict", help="Exit with 1 too if it may be above the tolerance.")]
+Seed = Annotated[int, how_sure(min=0, help="Random seed.")]
 
-FolderOption = Annotated[Path | None, into("--output", "-o", help="The run folder to write.")]
-ForceOption = Annotated[bool, into("--force", help="Overwrite an earlier run in the folder.")]
-LiteralsOption = Annotated[
+Output = Annotated[Path | None, into("--output", "-o", help="The run folder to write.")]
+Force = Annotated[bool, into("--force", help="Overwrite an earlier run in the folder.")]
+Literals = Annotated[
     int | None, how_long("--literals", min=0, help="Take the run's best explanation of at most this length.")
 ]
-JsonOption = Annotated[bool, into("--json", help="Print one JSON object.")]
+Json = Annotated[bool, into("--json", help="Print one JSON object.")]
 
-ModelOption = Annotated[str | None, files("--model", help="The model's file, or its URL.")]
-TestOption = Annotated[Path | None, files(help="Rows to measure fidelity on; none are held out then.")]
-CsvOption = Annotated[str | None, files("--csv", help='"delimiter=; decimal=, thousands=. encoding=cp1252".')]
-MissingOption = Annotated[str | None, files("--missing", help="More words for missing values: unknown,-9.")]
-CodeBookOption = Annotated[
+Model = Annotated[str | None, files("--model", help="The model's file, or its URL.")]
+Test = Annotated[Path | None, files(help="Rows to measure fidelity on; none are held out then.")]
+Csv = Annotated[str | None, files("--csv", help='"delimiter=; decimal=, thousands=. encoding=cp1252".')]
+Missing = Annotated[str | None, files("--missing", help="More words for missing values: unknown,-9.")]
+CodeBook = Annotated[
     Path | None, files("--code-book", help="Your words for columns, values, classes (TOML).")
 ]
-LevelsOption = Annotated[
-    UnknownLevelsOption,
+UnknownLevels = Annotated[
+    LevelsPolicy,
     files("--unknown-levels", metavar="WORD", help="Levels that no row had: refuse, missing."),
 ]
-EncodingOption = Annotated[str | None, files(help="How a judge reads ?: half, zero, signed, nan …")]
-TrustOption = Annotated[bool, files("--trust-pickle", help="Load a pickle, which can run any code.")]
-MovedModelOption = Annotated[Path | None, files("--model", help="The run's model, if it has moved.")]
-MovedDataOption = Annotated[str | None, files("--data", help="The run's table, if it has moved.")]
+Encoding = Annotated[str | None, files(help="How a judge reads ?: half, zero, signed, nan …")]
+TrustPickle = Annotated[bool, files("--trust-pickle", help="Load a pickle, which can run any code.")]
+MovedModel = Annotated[Path | None, files("--model", help="The run's model, if it has moved.")]
+MovedData = Annotated[str | None, files("--data", help="The run's table, if it has moved.")]

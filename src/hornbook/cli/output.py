@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -17,12 +18,15 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     SpinnerColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.table import Column
+from rich.text import Text
 
 if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help needs none of them
     from hornbook.extraction import Extraction
@@ -98,40 +102,62 @@ def close_stream(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+class TimeLeft(ProgressColumn):
+    """How much is left of the seconds that something may take, or took before."""
+
+    def render(self, task: Task) -> Text:
+        """The seconds, where they are known."""
+        seconds = task.fields["seconds"]
+        return Text("" if seconds is None else f"{max(0.0, seconds - (task.elapsed or 0)):,.0f} s left")
+
+
 @contextmanager
-def progress(title: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """Show on standard error, if it is a terminal, what is done, how much and how long; texts advance it."""
+def progress(
+    title: str, total: int | None = None, *, seconds: float | None = None, answers: int | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Show on standard error, if it is a terminal, what is done, how much and how long; texts advance it.
+
+    How much time is left is known by a `total` of texts, by `seconds`, or by about how many `answers` of the
+    model it takes.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda text: None
         return
-    answers = TextColumn("{task.fields[answers]}")
     text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
     counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn(compact=True))
-    columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn(), *counted, answers)
+    asked = TextColumn("{task.fields[answers]}")
+    columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn(), *counted, TimeLeft(), asked)
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(title, total=total, answers="")
-        token = _show_answers.set(lambda text: bar.update(task, answers=text))
+        task = bar.add_task(title, total=total, answers="", seconds=seconds)
+
+        def show_answers(count: int, pace: float, most: int | None) -> None:
+            left = (min(each for each in (most, answers, math.inf) if each is not None) - count) * pace
+            later = f", about {left:,.0f} s left" if 0 < left < math.inf else ""
+            bar.update(task, answers=f"{count:,} answers of {1000 * pace:.2g} ms{later}")
+
+        token = _show_answers.set(show_answers)
         try:
             yield lambda text: bar.update(task, advance=1, description=text)
         finally:
             _show_answers.reset(token)
 
 
-_show_answers: ContextVar[Callable[[str], None] | None] = ContextVar("show_answers", default=None)
+_show_answers: ContextVar[Callable[[int, float, int | None], None] | None] = ContextVar(
+    "show_answers", default=None
+)
 
 
-def count_answers(max_answers: int | None) -> AbstractContextManager[Any]:
-    """Ask models for no more answers than these, once about equal rows, and show how many were asked."""
+def count_answers(max_answers: int | None, seconds: float | None = None) -> AbstractContextManager[Any]:
+    """Ask models for no more answers than these, or for so long, once about equal rows; show how many."""
     from hornbook.models.answers import limit_answers
 
     def watch(asked: int, pace: float) -> None:
         show = _show_answers.get()
         if show is not None:
-            left = "" if max_answers is None else f", {(max_answers - asked) * pace:,.0f} s left at most"
-            show(f"{asked:,} answers of {1000 * pace:.2g} ms{left}")
+            show(asked, pace, max_answers)
 
-    return limit_answers(max_answers, watch=watch)
+    return limit_answers(max_answers, seconds, watch=watch)
 
 
 def summarise_run(run: NewRun, extraction: Extraction, details: Iterable[str] = ()) -> list[str]:

@@ -10,18 +10,9 @@ from dataclasses import asdict
 from itertools import count
 from typing import TYPE_CHECKING
 
+from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import describe_text, read_row_parts
-from hornbook.cli.options import (
-    CsvOption,
-    DataArgument,
-    JsonOption,
-    LevelsOption,
-    LiteralsOption,
-    MissingOption,
-    RunArgument,
-    UnknownLevelsOption,
-)
 from hornbook.cli.output import emit, print_remark
 from hornbook.errors import HornbookError
 
@@ -34,13 +25,13 @@ if TYPE_CHECKING:
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def predict(
-    run: RunArgument,
-    data: DataArgument,
-    literals: LiteralsOption = None,
-    as_json: JsonOption = False,
-    csv: CsvOption = None,
-    missing: MissingOption = None,
-    unknown_levels: LevelsOption = UnknownLevelsOption.REFUSE,
+    run: options.RunFolder,
+    data: options.Source,
+    literals: options.Literals = None,
+    as_json: options.Json = False,
+    csv: options.Csv = None,
+    missing: options.Missing = None,
+    unknown_levels: options.UnknownLevels = options.LevelsPolicy.REFUSE,
 ) -> None:
     """Decide the rows of a table by a run's explanation.
 
@@ -57,7 +48,7 @@ def predict(
     from hornbook.runs import Run
 
     extraction = Run.load(run, literals).extraction
-    levels = UnknownLevels(unknown_levels is UnknownLevelsOption.MISSING)
+    levels = UnknownLevels(unknown_levels is options.LevelsPolicy.MISSING)
 
     def read(part: pd.DataFrame) -> pd.DataFrame:
         rows = read_given_rows(extraction.columns, extraction.code_book, part, levels)

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from hornbook.cli import options
 from hornbook.cli.app import THEORIES, HelpfulCommand, app
-from hornbook.cli.options import files, how_long, how_sure, into, what
 from hornbook.cli.output import RESUME, Interrupted, emit, emit_lines, progress
 from hornbook.errors import HornbookError, library
 from hornbook.storage import lock_folder
@@ -42,25 +42,27 @@ class StudyName(StrEnum):
 @app.command(cls=HelpfulCommand, rich_help_panel=THEORIES)
 def reproduce(
     context: typer.Context,
-    output: Annotated[Path, into("--output", "-o", help="The run folder to write.")],
+    output: Annotated[Path, options.into("--output", "-o", help="The run folder to write.")],
     study: Annotated[
-        StudyName, what(help="paper, or envelopes: what a language model takes for granted.")
+        StudyName, options.what(help="paper, or envelopes: what a language model takes for granted.")
     ] = StudyName.PAPER,
     scale: Annotated[
         ScaleName,
-        how_long(help="quick: the paper's own network, a minute; paper: all 4,080, 15 minutes."),
+        options.how_long(help="quick: the paper's own network, a minute; paper: all 4,080, 15 minutes."),
     ] = ScaleName.QUICK,
     protocol: Annotated[
-        ProtocolName, what(help="paper: both readings of it; hard: a harder task of ours; both.")
+        ProtocolName, options.what(help="paper: both readings of it; hard: a harder task of ours; both.")
     ] = ProtocolName.PAPER,
-    scan: Annotated[bool, what("--scan", help="Vary each choice that the paper leaves open.")] = False,
-    seed: Annotated[int, how_sure(min=0, help="Random seed of the first repetition.")] = 0,
-    write: Annotated[Path | None, into(help="A Markdown document to put the tables into.")] = None,
-    as_json: Annotated[bool, into("--json", help="Print one JSON object.")] = False,
+    scan: Annotated[
+        bool, options.what("--scan", help="Vary each choice that the paper leaves open.")
+    ] = False,
+    seed: Annotated[int, options.how_sure(min=0, help="Random seed of the first repetition.")] = 0,
+    write: Annotated[Path | None, options.into(help="A Markdown document to put the tables into.")] = None,
+    as_json: Annotated[bool, options.into("--json", help="Print one JSON object.")] = False,
     model: Annotated[
-        str | None, files(help="Of envelopes: a GGUF file, a folder, a URL or TOML file.")
+        str | None, options.files(help="Of envelopes: a GGUF file, a folder, a URL or TOML file.")
     ] = None,
-    data: Annotated[Path | None, files(help="The HCC file; without it, a synthetic cohort.")] = None,
+    data: Annotated[Path | None, options.files(help="The HCC file; without it, a synthetic cohort.")] = None,
 ) -> None:
     """Reproduce the paper: its tables, our figures next to the published ones.
 

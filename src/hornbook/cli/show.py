@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
-from hornbook.cli.options import JsonOption, LiteralsOption, RunArgument, into
 from hornbook.cli.output import emit, emit_lines
 from hornbook.storage import write_file
 
@@ -35,14 +35,14 @@ class Format(StrEnum):
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def show(
-    run: RunArgument,
-    form: Annotated[Format, into("--format", "-f", help=f"{', '.join(Format)}.")] = Format.TEXT,
+    run: options.RunFolder,
+    form: Annotated[Format, options.into("--format", "-f", help=f"{', '.join(Format)}.")] = Format.TEXT,
     background: Annotated[
-        bool, into("--background", help="With --format rules: also those that hold by construction.")
+        bool, options.into("--background", help="With --format rules: also those that hold by construction.")
     ] = False,
-    output: Annotated[Path | None, into("--output", "-o", help="The file to write.")] = None,
-    literals: LiteralsOption = None,
-    as_json: JsonOption = False,
+    output: Annotated[Path | None, options.into("--output", "-o", help="The file to write.")] = None,
+    literals: options.Literals = None,
+    as_json: options.Json = False,
 ) -> None:
     """Print the explanation of a run, or export it.
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
 import typer
 
+from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
-from hornbook.cli.options import (
-    MODEL_SECONDS,
-    JsonOption,
-    ModelSecondsOption,
-    MovedDataOption,
-    MovedModelOption,
-    RunArgument,
-    TrustOption,
-)
 from hornbook.cli.output import emit_json, emit_lines, progress
+from hornbook.errors import HornbookError
 
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def verify(
     context: typer.Context,
-    run: RunArgument,
-    model_seconds: ModelSecondsOption = MODEL_SECONDS,
-    as_json: JsonOption = False,
-    model: MovedModelOption = None,
-    data: MovedDataOption = None,
-    trust_pickle: TrustOption = False,
+    run: options.RunFolder,
+    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
+    as_json: options.Json = False,
+    model: options.MovedModel = None,
+    data: options.MovedData = None,
+    trust_pickle: options.TrustPickle = False,
 ) -> None:
     """Verify a run: make it and its proofs again, and compare.
 
@@ -41,7 +37,7 @@ def verify(
 
     context.with_resource(limit_model_seconds(model_seconds))
     findings = []
-    with progress("making the run again") as show:
+    with progress("making the run again", seconds=_read_duration(run)) as show:
         for finding in verify_folder(run, data, model, trust_pickle):
             findings.append(finding)
             show(finding.about)
@@ -53,3 +49,13 @@ def verify(
         for finding in findings:
             emit_lines([f"{words[finding.holds]}  {finding.about}   # {finding.says}"])
     raise typer.Exit(0 if holds else 1)
+
+
+def _read_duration(run: Path) -> float | None:
+    """How long a run took, if its folder says so."""
+    from hornbook.runs.folder import TIMES_FILE
+    from hornbook.storage import read_json
+
+    with suppress(HornbookError, AttributeError, KeyError, ValueError, TypeError):
+        return float(read_json(run / TIMES_FILE)["seconds"])
+    return None

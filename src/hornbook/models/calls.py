@@ -106,16 +106,18 @@ _caller: _Caller | None = None
 
 
 def name_words(reason: str, rows: Any) -> str:
-    """Which column of words a model wanted numbers in, by the word in the reason why it failed."""
-    for name, values in rows.items() if hasattr(rows, "iloc") else ():
-        if values.dtype.kind not in "biufcM":
-            word = next((each for each in values.dropna().unique() if repr(each) in reason), None)
-            if word is not None:
-                return (
-                    f"; column {name!r} has words, such as {word!r}: if the model was trained on numbers "
-                    "there, leave out their signs, or name the words for missing values (--missing)"
-                )
-    return ""
+    """Which column of words a model wanted numbers in, by the reason why it failed."""
+    columns = rows.items() if hasattr(rows, "iloc") else ()
+    words = {name: values.dropna().unique() for name, values in columns if values.dtype.kind not in "biufcM"}
+    for name, values in words.items():
+        word = next((each for each in values if repr(each) in reason), None)
+        if word is not None:
+            return (
+                f"; column {name!r} has words, such as {word!r}: if the model was trained on numbers "
+                "there, leave out their signs, or name the words for missing values (--missing)"
+            )
+    is_about_types = any(part in reason for part in ("categor", "float", "numeric", "string", "dtype"))
+    return f"; columns of words are {', '.join(map(str, words))}" if words and is_about_types else ""
 
 
 @contextmanager

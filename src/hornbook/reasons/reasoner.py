@@ -272,7 +272,12 @@ class Reasoner:
             would_change = None
             if changes:
                 would_change = self._finder.find(
-                    given, limits, wished, count=changes, proof_seconds=min(limit, ends.left), search_seconds=ends.left
+                    given,
+                    limits,
+                    wished,
+                    count=changes,
+                    proof_seconds=min(limit, ends.left),
+                    search_seconds=ends.left,
                 )
             notes = (
                 *self._note_not_given(row, given, found),

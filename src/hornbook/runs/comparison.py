@@ -18,6 +18,9 @@ from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.tables import number_units
 
+HOEFFDING_SECONDS = 20.0
+"""Seconds in which a Hoeffding tree learns."""
+
 TREE_SIZES = (2, 4, 8, 16, 32, 64)
 """Numbers of questions of the trees that are compared."""
 
@@ -90,7 +93,11 @@ def compare_with_trees(
 
 
 def compare_rules_with_trees(
-    explanation: Explanation, teacher: VariableTeacher, size: int, seed: int, seconds: float
+    explanation: Explanation,
+    teacher: VariableTeacher,
+    size: int,
+    seed: int,
+    seconds: float = HOEFFDING_SECONDS,
 ) -> Iterator[ComparisonRow]:
     """Measure rules by queries, and trees over the same variables, on the same fresh interpretations.
 
