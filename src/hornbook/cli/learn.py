@@ -120,7 +120,7 @@ def learn(
     reading, asking, chosen = (
         bind_options(TableOptions, locals()),
         bind_options(ModelOptions, locals()),
-        bind_options(LearnOptions, locals()),
+        bind_options(LearnSettings, locals()),
     )
     chosen.refuse_unclear(reading, asking)
     replace(asking, seconds=None, max_answers=None).limit(context)  # the learner keeps these itself
@@ -129,7 +129,7 @@ def learn(
 
 
 @dataclass(frozen=True)
-class LearnOptions:
+class LearnSettings:
     """What is learned, by which learner, within which limits, and where it goes."""
 
     learner: Learner | None
@@ -202,7 +202,7 @@ class LearnOptions:
         return {**levels, "margin": self.margin}
 
 
-def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnOptions) -> None:
+def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnSettings) -> None:
     """Learn the envelope of a classifier, save and print it."""
     from hornbook.code_book import read_code_book
     from hornbook.models import load_model
@@ -220,7 +220,7 @@ def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnOptions)
     _print_theory(run, extraction, subject.predictor, chosen.as_json)
 
 
-def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnOptions) -> None:
+def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings) -> None:
     """Learn a theory about a model by queries, save and print it."""
     from hornbook.code_book import read_code_book
     from hornbook.runs import NewRun
