@@ -380,6 +380,6 @@ def test_why_long_proof_comes_after_a_short_reason_that_samples_bear_out():
     assert len(sampled.facts) < len(reason.facts) and sampled.keeps_share
     first, *others = str(reason).splitlines()
     assert first == str(sampled).splitlines()[0]
-    assert f"says label if {' and '.join(reason.facts)}; no condition can go" in others[2]
+    assert f"says label if {' and '.join(reason.facts)}; no condition can be left out" in others[2]
     assert write_object(reason)["short"]["facts"] == list(sampled.facts)
     assert sampled.short is None and write_object(sampled)["short"] is None

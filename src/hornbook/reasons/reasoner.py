@@ -73,7 +73,7 @@ class SufficientReason(Displayed):
         The model's class, in words.
     level
         `sampled`: for at least a share of the rows that meet the conditions. `proved`: for every
-        row of the domain that meets them. `minimal`: proved, and proved that no condition can go.
+        row of the domain that meets them. `minimal`: proved, and proved that no condition can be left out.
     share
         The share of fresh samples that meet the conditions and get the class, with an exact interval.
         Nothing was chosen by these samples.
@@ -98,7 +98,7 @@ class SufficientReason(Displayed):
     ...     "dead", "minimal", Share.of(2000, 2000), 0.95, Coverage(41, 41, 312))
     >>> print(reason)
     dead, because bili > 2.1 and 50 < age ≤ 70
-    proved: whatever the other values are, the model says dead; no condition can go
+    proved: whatever the other values are, the model says dead; no condition can be left out
     41 of 312 rows meet this; the model says dead for 41 of them
 
     """
@@ -137,7 +137,7 @@ class SufficientReason(Displayed):
             return f"sampled: the model says {self.outcome} for {samples}"
         if_all = f" if {' and '.join(self.facts)}" if self.short else ""
         proved = f"proved: whatever the other values are, the model says {self.outcome}{if_all}"
-        return f"{proved}; no condition can go" if self.level == "minimal" else proved
+        return f"{proved}; no condition can be left out" if self.level == "minimal" else proved
 
     def describe_coverage(self) -> str:
         """Say how many rows of the table the reason is about."""
@@ -200,7 +200,7 @@ class Reasoner:
     >>> reasoner = Reasoner(Subject.bind(model, X, target="virginica", hold_out=False))
     >>> print(reasoner.explain(X.iloc[120]))  # doctest: +NORMALIZE_WHITESPACE
     virginica, because petal length (cm) > 4.97
-    proved: whatever the other values are, the model says virginica; no condition can go
+    proved: whatever the other values are, the model says virginica; no condition can be left out
     46 of 150 rows meet this; the model says virginica for 46 of them
     with petal length (cm) 5.7 → 4.9 and petal width (cm) 2.3 → 1.7 it would be not virginica; no change of
     one column does (proved)
