@@ -34,7 +34,7 @@ from hornbook.reasons.row_conditions import Body, Codes, RowConditions
 from hornbook.reasons.search import PREFERENCE, ReasonSampler
 
 ReasonLevel: TypeAlias = Literal["sampled", "proved", "minimal"]
-"""The certainty of a reason: by samples, for every row of a domain, or so that no condition can be left out."""
+"""The certainty of a reason: by samples, for every row of a domain, or that and no condition is superfluous."""
 
 DRAWN_ROWS = 512
 """Rows of each kind that are drawn in search of counterexamples: samples, random ones, and corners."""
