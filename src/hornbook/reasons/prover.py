@@ -34,7 +34,7 @@ from hornbook.reasons.row_conditions import Body, Codes, RowConditions
 from hornbook.reasons.search import PREFERENCE, ReasonSampler
 
 ReasonLevel: TypeAlias = Literal["sampled", "proved", "minimal"]
-"""The certainty of a reason: by samples, for every row of a domain, or that and no condition is superfluous."""
+"""How sure a reason is: by samples, for every row of a domain, or that and with no condition to spare."""
 
 DRAWN_ROWS = 512
 """Rows of each kind that are drawn in search of counterexamples: samples, random ones, and corners."""
