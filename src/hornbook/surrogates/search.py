@@ -207,8 +207,8 @@ def search_explanations(
         What to look for; `auto` for all forms.
     n_samples
         How many samples explanations are fitted to; half as many fresh ones, of rows that are
-        alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too;
-        of thousands of columns fewer.
+        alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too,
+        and for rare classes; of thousands of columns fewer.
     balance
         How much classes weigh: 0 as often as the model decides for them, 1 all the same.
     code_book
@@ -364,8 +364,8 @@ class SampleSource:
     def draw_both(self, size: int | None, seed: int) -> tuple[WeighedSamples, WeighedSamples]:
         """Draw the samples that explanations are fitted to, and half as many that choose among them."""
         if size is None:
-            most = min(MAX_SAMPLES, self.sampler.max_samples)
-            size = min(max(MIN_SAMPLES, len(self.sampler.frame) // 2), most)
+            least = MIN_SAMPLES if self.chances is None else MAX_SAMPLES
+            size = min(max(least, len(self.sampler.frame) // 2), MAX_SAMPLES, self.sampler.max_samples)
         half = size // 2
         learning = self.draw(size - half, half, generator(seed, Purpose.LEARNING_SAMPLES))
         return learning, self.draw(0, max(half, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
