@@ -107,7 +107,9 @@ def fit_model(kind: str, frame: pd.DataFrame, labels: Any, seed: int) -> Any:
         from catboost import CatBoostClassifier
 
         words = list(frame.select_dtypes("category").columns)
-        model = CatBoostClassifier(cat_features=words, random_seed=seed, thread_count=1, verbose=False)
+        model = CatBoostClassifier(
+            cat_features=words, random_seed=seed, thread_count=1, verbose=False, allow_writing_files=False
+        )
         return make_pipeline(FunctionTransformer(fill_words), model).fit(frame, labels)
     encoder = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_include="category")),
