@@ -113,8 +113,9 @@ def explain_guarantee(guarantee: Guarantee) -> str:
             )
         case Estimated(disagreement, distribution):
             return (
-                f"On {disagreement.describe_size('cases')} that nothing was made from ({distribution}), "
-                f"explanation and model gave different answers in {format_percent(disagreement.estimate)}. "
+                f"On {disagreement.describe_size('cases')} that the explanation was not made from "
+                f"({distribution}), it and the model gave different answers in "
+                f"{format_percent(disagreement.estimate)}. "
                 f"The true share lies, with {100 * disagreement.confidence:g} % confidence, between "
                 f"{format_percent(disagreement.low)} and {format_percent(disagreement.high)}, for such cases "
                 "and for no others."
@@ -124,9 +125,9 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 
 
 POPULATIONS = {
-    "held-out rows": "rows of the table, held out before anything was made of the others; a model that was "
-    "trained on them may differ on new rows",
-    "test rows": "rows that were given apart from the table, and that nothing was made of",
+    "held-out rows": "rows of the table, set aside before the explanation was made; a model that was trained on "
+    "them may differ on new rows",
+    "test rows": "rows that you gave for measuring, apart from the table",
     "cases": "every case that there is",
     "samples": "fresh samples near the rows of the table, from which they stray on purpose",
 }
@@ -307,9 +308,9 @@ def to_text(extraction: Extraction) -> str:
     not virginica: 25 of 25 found, 0 invented
     virginica: 5 of 5 found, 0 invented
     <BLANKLINE>
-    sampled, with an interval: On 30 cases that nothing was made from (held-out rows of the
-    table), explanation and model gave different answers in 0 %. The true share lies, with
-    95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
+    sampled, with an interval: On 30 cases that the explanation was not made from (held-out
+    rows of the table), it and the model gave different answers in 0 %. The true share lies,
+    with 95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
     one row repeats another one; equal rows were held out together
     held-out rows are rows of this table: if the model was trained on them, it may differ on
     new rows; test rows measure that
