@@ -68,7 +68,7 @@ def test_reasons_name_the_decided_class_and_changes_change_it(explanation, numbe
 
 def test_explain_row_refuses_what_is_no_row():
     tree = DecisionTree(("a", "b"), Split(Threshold("age", 40.0), 1, 0))
-    for row, message in (({"ago": 50}, "none of the columns age"), (ROWS, "one row"), (7, "not a int")):
+    for row, message in (({"ago": 50}, "none of the columns age"), (ROWS, "one row"), (7, "got 7")):
         with pytest.raises(HornbookError, match=message):
             explain_row(tree, row)
 

@@ -217,6 +217,9 @@ class _ClaimToken(NamedTuple):
     kind: str
     text: str
 
+    def __str__(self) -> str:
+        return self.text if self.kind == "end" else repr(self.text)
+
 
 class _Reader:
     """Reads the tokens of one line, one after the other."""
@@ -250,7 +253,7 @@ class _Reader:
         """The next token as a name."""
         token = self.take()
         if token.kind not in ("word", "quoted"):
-            raise HornbookError(f"expected {what}, not {token.text!r}")
+            raise HornbookError(f"expected {what}, not {token}")
         if not token.text:
             raise HornbookError(f"{what} has no letters")
         return token.text
@@ -349,7 +352,7 @@ def _parse_condition(reader: _Reader) -> Condition:
     inside = token == _ClaimToken("word", "in")
     if inside or (token == _ClaimToken("word", "not") and reader.take_keyword("in") is not None):
         return Category(column, tuple(_parse_values(column, reader)), inside)
-    raise HornbookError(f"after the column {column!r} comes <=, >, =, in or is, not {token.text!r}")
+    raise HornbookError(f"after the column {column!r} comes <=, >, =, in or is, not {token}")
 
 
 def _parse_comparison(column: str, sign: str, reader: _Reader) -> Condition:
@@ -389,7 +392,7 @@ def _parse_value(reader: _Reader, words: ColumnWords) -> Any:
     if token.kind == "quoted":
         return token.text
     if token.kind != "word":
-        raise HornbookError(f"expected a value, not {token.text!r}")
+        raise HornbookError(f"expected a value, not {token}")
     if token.text in ("True", "False"):
         return token.text == "True"
     number = _read_number(token.text)

@@ -240,7 +240,9 @@ def read_row(row: Any, columns: tuple[str, ...]) -> pd.DataFrame:
             raise HornbookError(f"one row is explained at a time; got {len(row)}")
         row = row.iloc[0]
     if not isinstance(row, Mapping | pd.Series):
-        raise HornbookError(f"a row is a mapping, a series or a frame of one row, not a {type(row).__name__}")
+        raise HornbookError(
+            f"a row is a mapping, a series or a frame of one row, as X.iloc[17]; got {row!r:.40}"
+        )
     if columns and not set(columns) & set(row.keys()):
         raise HornbookError(f"the row has none of the columns {', '.join(columns)}")
     values = {name: pd.Series([row.get(name)]).infer_objects() for name in columns}

@@ -121,7 +121,9 @@ def name_values(row: Any, columns: list[str]) -> dict[Any, Any]:
             raise HornbookError(f"one row is explained at a time; got {len(frame)}")
         row = {name: frame[name].iloc[0] for name in frame.columns}
     if not isinstance(row, Mapping | pd.Series):
-        raise HornbookError(f"a row is a mapping, a series or a frame of one row, not a {type(row).__name__}")
+        raise HornbookError(
+            f"a row is a mapping, a series or a frame of one row, as X.iloc[17]; got {row!r:.40}"
+        )
     values = dict(row.items())
     if len(values) == len(columns) and not any(isinstance(name, str) for name in values):
         return dict(zip(columns, values.values(), strict=True))

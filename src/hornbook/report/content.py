@@ -125,8 +125,8 @@ def explain_guarantee(guarantee: Guarantee) -> str:
 
 
 POPULATIONS = {
-    "held-out rows": "rows of the table, set aside before the explanation was made; a model that was trained on "
-    "them may differ on new rows",
+    "held-out rows": "rows of the table, set aside before the explanation was made; a model that was trained "
+    "on them may differ on new rows",
     "test rows": "rows that you gave for measuring, apart from the table",
     "cases": "every case that there is",
     "samples": "fresh samples near the rows of the table, from which they stray on purpose",
