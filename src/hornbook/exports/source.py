@@ -71,7 +71,8 @@ def write_source(
         source = source.compile().theory
     languages = THEORY_WRITERS if isinstance(source, HornTheory) else DIALECTS
     if language not in languages:
-        raise HornbookError(f"cannot write {language!r}; choose one of {', '.join([*languages, 'pmml'])}")
+        known = ", ".join([*languages, *(["pmml"] if languages is DIALECTS else [])])
+        raise HornbookError(f"cannot write {language!r}; choose one of {known}")
     if isinstance(source, HornTheory):
         return THEORY_WRITERS[language](source.vocabulary, source.rules)
     dialect = DIALECTS[language].with_scales(source)
