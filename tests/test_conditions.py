@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from shared.conditions import AGES, EVERY_ROW, RANGES, conditions, rows_of, value_of
 
 from hornbook import HornbookError
+from hornbook.code_book import CodeBook
 from hornbook.conditions import (
     Between,
     Category,
@@ -59,6 +60,7 @@ def test_merged_conditions_are_true_where_all_are_and_none_is_superfluous(chosen
     if met.any():
         assert not any(one.implies(two) for one, two in permutations(merged, 2))
         assert len(merged) == len({each.column for each in merged}), "of each column there is one"
+    assert not any("not (" in text for text in CodeBook().describe_all(chosen))
 
 
 @given(st.lists(conditions, max_size=6))

@@ -62,6 +62,14 @@ def test_a_change_is_the_smallest_and_does_what_it_says_wherever_it_holds(explan
     assert nearest == min(reachable)
 
 
+@given(random_explanations(conditions, "abcd"))
+def test_reasons_are_in_positive_words_and_say_of_each_column_one_thing(explanation):
+    for reason in explanation.explain_rows(ROWS):
+        assert not any("not (" in fact for fact in reason.facts)
+        spoken = [name for fact in reason.facts for name in explanation.columns if name in fact]
+        assert explanation.form == "card" or len(spoken) == len(set(spoken)), reason.facts
+
+
 def mentions_enough(explanation, row, other):
     """Whether the rows differ only in what the explanation names: missing only where it asks for that."""
     asks = {each.column for each in explanation.conditions if isinstance(each, Missing)}

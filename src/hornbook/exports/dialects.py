@@ -315,8 +315,14 @@ class PrologDialect(Dialect):
         return f"% {_write_line(text)}\n"
 
     def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
-        """The clause that decides, and the clauses that it needs."""
-        return f"decide(R, Class) :- value({expression}, Class), !.\n{_PROLOG_CLAUSES}"
+        """The clause that decides, and the clauses that it needs; the first throw for other levels."""
+        checks = "".join(
+            f"decide(R, _) :- memberchk({(name := prolog_atom(column))}-V, R), "
+            f"\\+ equals_one(V, [{', '.join(map(self.write_value, values))}]), "
+            f"throw(error(domain_error({name}, V), _)).\n"
+            for column, values in levels.items()
+        )
+        return f"{checks}decide(R, Class) :- value({expression}, Class), !.\n{_PROLOG_CLAUSES}"
 
 
 _PROLOG_CLAUSES = """

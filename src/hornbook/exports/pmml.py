@@ -23,6 +23,7 @@ from hornbook.conditions import Condition, Missing, Threshold, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations import Characteristic, DecisionTree, Explanation, RuleSet, ScoreCard, Split
 from hornbook.explanations.tree import Node
+from hornbook.exports.dialects import NO_LEVELS, Levels
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
@@ -33,7 +34,12 @@ MAX_REASON_CODES = 4
 """Reason codes that a score card puts out."""
 
 
-def write_pmml(explanation: Explanation, target: str = UNNAMED_TARGET, values: Sequence[Any] = ()) -> str:
+def write_pmml(
+    explanation: Explanation,
+    target: str = UNNAMED_TARGET,
+    values: Sequence[Any] = (),
+    levels: Levels = NO_LEVELS,
+) -> str:
     """An explanation as a PMML document, over the user's own columns.
 
     Parameters
@@ -44,6 +50,8 @@ def write_pmml(explanation: Explanation, target: str = UNNAMED_TARGET, values: S
         What is predicted.
     values
         What stands for the classes; by default their names.
+    levels
+        The values that columns of words have: others are invalid.
 
     Examples
     --------
@@ -73,12 +81,18 @@ def write_pmml(explanation: Explanation, target: str = UNNAMED_TARGET, values: S
     _add(header, "Application", name="hornbook", version=hornbook.__version__)
     dictionary = _add(root, "DataDictionary")
     for column in explanation.columns:
-        _add(dictionary, "DataField", name=column, **_describe_field(explanation, column))
+        field = _add(dictionary, "DataField", name=column, **_describe_field(explanation, column))
+        for level in levels.get(column, ()) if field.get("dataType") == "string" else ():
+            _add(field, "Value", value=write_value(level))
     root.append(_build_model(explanation, target))
     if not isinstance(explanation, ScoreCard) or root.find("Scorecard") is None:
         field = _add(dictionary, "DataField", name=target, optype="categorical", dataType="string")
         for name in explanation.classes:
             _add(field, "Value", value=name)
+    listed = {field.get("name") for field in dictionary if len(field)}
+    for mining in root.iter("MiningField"):
+        if mining.get("usageType") == "active":
+            mining.set("invalidValueTreatment", "returnInvalid" if mining.get("name") in listed else "asIs")
     _refuse_shared_names(root)
     _refuse_control_characters(root)
     ET.indent(root)
@@ -215,7 +229,7 @@ def _start_classification(kind: str, explanation: Explanation, target: str) -> E
 def _add_schema(model: ET.Element, explanation: Explanation) -> ET.Element:
     schema = _add(model, "MiningSchema")
     for column in explanation.columns:
-        _add(schema, "MiningField", name=column, usageType="active", invalidValueTreatment="asIs")
+        _add(schema, "MiningField", name=column, usageType="active")
     return schema
 
 

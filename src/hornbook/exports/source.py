@@ -30,7 +30,7 @@ def write_explanation(
     if form == "pmml":
         from hornbook.exports.pmml import write_pmml
 
-        return write_pmml(explanation, target, values)
+        return write_pmml(explanation, target, values, levels)
     return write_source(explanation, form, values, levels)
 
 
@@ -52,7 +52,8 @@ def write_source(
     values
         What the source gives for each class of a tree, a card or rules; by default its name.
     levels
-        The values that columns of categories have: Python refuses others, and a comment names them.
+        The values that columns of categories have: Python and Prolog refuse others, and a
+        comment names them.
 
     Examples
     --------

@@ -61,7 +61,8 @@ class UnknownLevels:
                 if not self.as_missing:
                     row = values.index[where.argmax()]
                     raise HornbookError(
-                        f"row {row}: {error}; --unknown-levels missing takes such values for missing ones"
+                        f"row {row}: {error}; unknown_levels='missing' (--unknown-levels missing) takes such "
+                        "values for missing ones"
                     ) from None
                 self.counts[summary.name, write_value(value)] += int(where.sum())
             except HornbookError as error:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -34,7 +34,7 @@ _upper = load_lazily(
     "hornbook",
     {
         "exports": ["write_explanation"],
-        "extraction.given_values": ["name_values", "read_values"],
+        "extraction.given_values": ["UnknownLevels", "name_values", "read_given_rows", "read_values"],
         "report": ["to_html", "to_notebook"],
         "runs": ["save_extraction"],
     },
@@ -374,10 +374,11 @@ class Extraction(Displayed):
             return f"rows decided as the model does, by the lead in points: {shares}"
         return f"rows that the model decides for {self.explanation.classes[1]}, by their points: {shares}"
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any, unknown_levels: Literal["refuse", "missing"] = "refuse") -> NDArray[Any]:
         """The class of each row as the explanation decides, by the model's own names of classes.
 
-        The rows have the columns of the table, or at least those that the explanation speaks of.
+        The rows have the columns of the table, or at least those that the explanation speaks of. Levels that
+        the table never had are refused, or taken for missing.
         """
         given, frame = as_frame(X), read_frame(X)
         if given is None or not all(isinstance(name, str) for name in given.columns):
@@ -391,7 +392,9 @@ class Extraction(Displayed):
                 raise HornbookError(
                     f"the rows have no column {name!r}; they have {list_values(frame.columns)}"
                 )
-        predicted: NDArray[Any] = np.array(self.classes)[self.explanation.decide(frame)]
+        levels = _upper("UnknownLevels")(unknown_levels == "missing")
+        rows = _upper("read_given_rows")(self.columns, self.code_book, frame, levels)
+        predicted: NDArray[Any] = np.array(self.classes)[self.explanation.decide(rows)]
         return predicted
 
     def explain(self, row: Any) -> Decision | Conclusion:

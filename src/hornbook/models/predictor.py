@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -224,7 +225,9 @@ class Predictor(Displayed):
             return None
         known = zip(trained_on, found, strict=True)
         lost = next(name for name, own in known if name != own and name not in columns)
-        raise HornbookError(f"{self.name} reads a column {str(lost)!r}, which the table does not have")
+        close = get_close_matches(str(lost).casefold(), {str(each).casefold(): each for each in columns}, n=1)
+        hint = "".join(f"; it has {str(each)!r}" for each in columns if str(each).casefold() in close)
+        raise HornbookError(f"{self.name} reads a column {str(lost)!r}, which the table does not have{hint}")
 
     def read(self, rows: Any) -> Any:
         """Convert a table to what the model reads; keep arrays.

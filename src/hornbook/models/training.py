@@ -177,9 +177,8 @@ def _read_labels(labels: Any, rows: int) -> tuple[NDArray[np.intp], tuple[Any, .
     if len(kinds) > 1 or not kinds <= set(LABEL_KINDS.values()):
         raise HornbookError(f"labels are text, truth values or numbers, not {' and '.join(sorted(kinds))}")
     if len(classes) < 2:
-        raise HornbookError(
-            f"a classifier tells two or more classes apart, but the label is always {classes}"
-        )
+        only = " or ".join(map(repr, classes)) or "missing"
+        raise HornbookError(f"a classifier tells two or more classes apart, but the label is always {only}")
     if kinds == {"numbers"} and (
         len(classes) > MAX_NUMERIC_CLASSES or not all(float(each).is_integer() for each in classes)
     ):

@@ -191,16 +191,24 @@ class HornRules(Explanation):
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The facts of one row from which its class follows."""
-        conclusion = self.conclude(self.read_rows(row)[0])
-        steps = () if conclusion.proof is None else conclusion.proof.steps
-        needed = {v for rule in steps for v in rule.body}
-        facts = () if conclusion.proof is None else sorted(needed & conclusion.proof.facts)
-        words = self._describe_facts(self.theory.vocabulary.name(v) for v in facts)
-        return Reason(int(self.decide(row)[0]), words)
+        return self.explain_rows(row)[0]
 
     def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
-        """The facts of each row from which its class follows."""
-        return [self.explain(frame.iloc[[number]]) for number in range(len(frame))]
+        """The facts of each row from which its class follows; rows with the same facts are explained once."""
+        items = self.read_rows(frame)
+        reasons: dict[Interpretation, Reason] = {}
+        for facts, decided in zip(given := list(items), self.decide_items(items).tolist(), strict=True):
+            if facts not in reasons:
+                reasons[facts] = Reason(decided, self._list_reasons(facts))
+        return [reasons[facts] for facts in given]
+
+    def _list_reasons(self, facts: Interpretation) -> tuple[str, ...]:
+        """The facts from which a class follows, in words."""
+        proof = self.conclude(facts).proof
+        if proof is None:
+            return ()
+        needed = {v for rule in proof.steps for v in rule.body}
+        return self._describe_facts(self.theory.vocabulary.name(v) for v in sorted(needed & proof.facts))
 
     def explain_case(self, values: Mapping[str, Any]) -> Conclusion:
         """What follows from values of columns or names of their parts, and what would undo it."""
