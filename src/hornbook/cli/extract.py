@@ -103,7 +103,7 @@ def extract(
     if proof:
         form = options.Form.RULES if form is options.Form.AUTO else form
         refuse_unprovable_form(form.value)
-    asking.limit(context)
+    asking.limit(context, proof_follows=proof)
     table = open_table(context, reading, asking, output)
     table, words, test_rows = _read_test(table, test, code_book, reading.text, unknown_levels)
     about, black_box, content = _train(table, seed) if model is None else _load(model, trust_pickle, output)

@@ -76,14 +76,14 @@ class ModelOptions:
     max_answers: int | None = None
     model_seconds: float = options.MODEL_SECONDS
 
-    def limit(self, context: typer.Context) -> None:
-        """Keep the limits until the command ends; of the seconds in all, proofs get half."""
+    def limit(self, context: typer.Context, proof_follows: bool = False) -> None:
+        """Keep the limits until the command ends; of the seconds, a proof that follows gets half."""
         from hornbook.models import limit_model_seconds
 
         if self.proof:
             refuse_endpoint_proof(self.model)
         context.with_resource(limit_model_seconds(self.model_seconds))
-        seconds = self.seconds and self.seconds / (1 + self.proof)
+        seconds = self.seconds and self.seconds / (1 + proof_follows)
         context.with_resource(count_answers(self.max_answers, seconds))
 
     @property
