@@ -182,7 +182,7 @@ def test_explain_takes_rows_of_every_kind_and_shows_itself(extraction):
     [
         (lambda: Explainer(TREE, FRAME).learn(epsilon=0), "epsilon is between 0 and 1"),
         (lambda: learn(LinearRegression().fit(FRAME, LABELS), FRAME, target="ill"), "threshold="),
-        (lambda: Explainer(TREE, FRAME, target="a").learn(**SMALL), "'a' is among the features already"),
+        (lambda: Explainer(TREE, FRAME, target="a").learn(**SMALL), "'a' is a feature already"),
         (lambda: learn(TREE, FRAME.assign(not_a=FRAME.a), target="ill"), "opposite values"),
         (lambda: Explainer(TREE, FRAME).learn(learner="magic"), "one of prime, lrn_star, horn1"),
         (lambda: Explainer(TREE, FRAME).learn(learner="horn1"), "variables without duals"),
