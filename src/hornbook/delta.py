@@ -22,6 +22,9 @@ from hornbook.deadline import NO_DEADLINE, Deadline
 
 T = TypeVar("T")
 
+STARTS_AT_A_TIME = 4
+"""Items at which the runs begin that are asked about at a time."""
+
 
 class DeltaSearch(Protocol[T]):
     """Searches items that a property needs."""
@@ -66,6 +69,8 @@ class PartSearch(Generic[T]):
 class RunSearch(Generic[T]):
     """Leaves out the longest run of items that can go, keeps the next item, and begins anew after it.
 
+    Runs that begin at several items are asked about at a time: most items are kept.
+
     Examples
     --------
     >>> (left,) = minimise([RunSearch(range(10))], lambda lists: [{3, 7} <= set(own) for _, own in lists])
@@ -78,17 +83,26 @@ class RunSearch(Generic[T]):
         self.items = list(items)
         self.start = 0
 
+    def _list_runs(self) -> list[tuple[int, int]]:
+        """The next runs, each by its first item and the one after its last."""
+        count = len(self.items)
+        starts = range(self.start, min(self.start + STARTS_AT_A_TIME, count))
+        return [(start, end) for start in starts for end in range(start + 1, count + 1)]
+
     def list_candidates(self) -> list[list[T]]:
-        """The items without runs of every length."""
-        return [
-            self.items[: self.start] + self.items[end:] for end in range(self.start + 1, len(self.items) + 1)
-        ]
+        """The items without each of the next runs."""
+        return [self.items[:start] + self.items[end:] for start, end in self._list_runs()]
 
     def choose(self, holds: NDArray[np.bool_]) -> None:
-        """Leave out the longest run that can go."""
-        lengths = np.flatnonzero(holds)
-        self.items = self.list_candidates()[lengths[-1]] if len(lengths) else self.items
-        self.start += 1
+        """Leave out the longest run that can go, of those that begin first."""
+        going = [run for run, can_go in zip(self._list_runs(), holds, strict=True) if can_go]
+        if not going:
+            self.start += STARTS_AT_A_TIME
+            return
+        start = going[0][0]
+        end = max(end for first, end in going if first == start)
+        del self.items[start:end]
+        self.start = start + 1
 
 
 def minimise(

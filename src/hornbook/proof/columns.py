@@ -268,7 +268,9 @@ class _Confirmation:
                 rounded[name] = float(np.round(number))
         tried = [*(self._shorten(values, share) for share in SHORTENED_SHARES), rounded]
         domain = Domain(self.box, self.wall.table)
-        rows = domain.write({name: _list_objects([each[name] for each in tried]) for name in values})
+        rows = domain.write(
+            {name: self._list_column(name, [each[name] for each in tried]) for name in values}
+        )
         inside = np.array([self._holds(each) for each in _list_values(rows)], np.bool_)
         if inside.any():
             rows = rows[inside].reset_index(drop=True)
@@ -277,6 +279,14 @@ class _Confirmation:
                 return rows.iloc[others[:1]].reset_index(drop=True)
         self.fraction = next(iter(fractions.items()), None)
         return None
+
+    def _list_column(self, name: str, values: Sequence[Any]) -> NDArray[Any]:
+        """Values of a column as an array, (k,): of doubles if they are numbers."""
+        if isinstance(self.box[name], Interval):
+            return np.array([math.nan if is_missing(value) else value for value in values], np.float64)
+        listed = np.empty(len(values), object)
+        listed[:] = values
+        return listed
 
     def _holds(self, values: Mapping[str, Any]) -> bool:
         """Whether a row is in the box."""
@@ -301,13 +311,6 @@ class _Confirmation:
 def _list_values(rows: pd.DataFrame) -> list[dict[str, Any]]:
     """The values of each row, by column."""
     return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
-
-
-def _list_objects(values: Sequence[Any]) -> NDArray[np.object_]:
-    """Values as objects, (k,)."""
-    listed = np.empty(len(values), object)
-    listed[:] = values
-    return listed
 
 
 def _split_box(box: Box, column: str, number: float) -> list[Box]:

@@ -25,7 +25,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.conditions import Missing
 from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.delta import Provability, RunSearch, drop_provable, minimise
 from hornbook.logic import Bools
@@ -187,9 +186,7 @@ class ReasonProver:
         return frozenset(
             number
             for number, literal in enumerate(self.conditions.literals)
-            if isinstance(literal.condition, Missing)
-            and literal.condition.missing
-            and not ranges[literal.condition.column].missing
+            if literal.condition.accepts_missing and not ranges[literal.condition.column].missing
         )
 
     @cached_property

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, Missing
+from hornbook.conditions import Condition
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
@@ -312,7 +312,7 @@ class Reasoner:
             condition.column
             for reason in reasons
             for condition in reason.conditions
-            if isinstance(condition, Missing) and condition.missing
+            if condition.accepts_missing
         }
         for name in (name for name in columns if name in spoken - named):
             known = "" if self.teacher.frame[name].isna().any() else ", and no row of the table is without it"
