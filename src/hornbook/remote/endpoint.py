@@ -47,17 +47,6 @@ FIRST_BATCH = 16
 BATCH_SECONDS = 0.5
 """How long a request should take: batches grow or shrink towards it."""
 
-MAX_CHECKED_ANSWERS = 16
-"""Answers of earlier calls that are checked before they are used; after the first time no more than an
-eighth of those that a call needs."""
-
-MIN_CHANGED_ANSWERS, CHANGED_ANSWER_CHECKS = 4, 3
-"""So many answers must have changed, and stay as they are so often, before a model is taken for another
-one: a model that tosses a coin passes for another with probability 2 to the -12 at most."""
-
-ANSWER_ROUNDING = 1e-5
-"""Numbers that differ by no more are the same answer: scores round with the other rows of a batch."""
-
 
 def row_key(identity: str, row: Sequence[Any]) -> bytes:
     """The key of the answer about a row, of 16 bytes; the row cannot be read from it.
@@ -152,8 +141,6 @@ class EndpointCounts(Displayed):
         Rows that were sent, and the time until they were answered.
     answers, cached
         Answers that were needed, and how many of them were known already.
-    repeated, changed
-        Rows that were asked about again, and how many of them got another answer.
 
     """
 
@@ -163,8 +150,6 @@ class EndpointCounts(Displayed):
     seconds: float = 0.0
     answers: int = 0
     cached: int = 0
-    repeated: int = 0
-    changed: int = 0
 
     def __str__(self) -> str:
         share = 100 * self.cached / max(1, self.answers)
@@ -207,7 +192,6 @@ class Endpoint(RemoteModel):
         self._counts = EndpointCounts()
         self._lock = threading.RLock()
         self._batch = FIRST_BATCH
-        self._cache_is_checked = False
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens connections and the cache of its own."""
@@ -278,45 +262,14 @@ class Endpoint(RemoteModel):
             digest = hashlib.sha256(json.dumps([self.identity, cells.columns]).encode()).hexdigest()
             places = {row_key(digest, row): place for row, place in cells.find_different().items()}
             known = self.cache.find(list(places))
-            lacking = {key: place for key, place in places.items() if key not in known}
             self._count(answers=len(places), cached=len(known))
             if is_asked_anew():
                 answers = self._ask_rows(cells, places, keep=False)
-                self._compare(known, {key: answers[key] for key in known})
             else:
-                self._check_cached_answers(cells, known, places)
+                lacking = {key: place for key, place in places.items() if key not in known}
                 answers = known | self._ask_rows(cells, lacking)
             by_row = {cells.rows[place]: answers[key] for key, place in places.items()}
             return [by_row[row] for row in cells.rows]
-
-    def _check_cached_answers(
-        self, cells: CellRows, known: Mapping[bytes, Any], places: Mapping[bytes, int]
-    ) -> None:
-        """Ask again about some answers of earlier calls; refuse them if the model is another one.
-
-        It is if most of these answers have changed, and do not go on changing.
-        """
-        size = len(known) // 8 if self._cache_is_checked else len(known)
-        chosen = {key: places[key] for key in sorted(known)[: min(size, MAX_CHECKED_ANSWERS)]}
-        self._cache_is_checked |= bool(chosen)
-        now = self._ask_rows(cells, chosen, keep=False)
-        changed = self._compare(known, now)
-        if len(changed) < MIN_CHANGED_ANSWERS or 2 * len(changed) <= len(now):
-            return
-        for _ in range(CHANGED_ANSWER_CHECKS):
-            again = self._ask_rows(cells, {key: places[key] for key in changed}, keep=False)
-            if not all(same_answer(now[key], again[key]) for key in changed):
-                return
-        raise ModelError(
-            f"{self.settings.url} answers {len(changed)} of {len(now)} rows otherwise than it did earlier: "
-            f"the model has changed; remove {self.cache.path} to ask it anew"
-        )
-
-    def _compare(self, before: Mapping[bytes, Any], now: Mapping[bytes, Any]) -> list[bytes]:
-        """Count the answers that have changed, and return their keys."""
-        changed = [key for key, answer in now.items() if not same_answer(before[key], answer)]
-        self._count(repeated=len(now), changed=len(changed))
-        return changed
 
     def _ask_rows(self, cells: CellRows, places: Mapping[bytes, int], keep: bool = True) -> dict[bytes, Any]:
         """Ask the server about rows, in batches; each answer is on the disk as soon as it comes.
@@ -420,21 +373,3 @@ def _restore_endpoint(
     endpoint = Endpoint(settings, folder)
     endpoint.classes_ = classes
     return endpoint
-
-
-def same_answer(one: Any, other: Any) -> bool:
-    """Whether two answers are equal, numbers up to rounding.
-
-    Examples
-    --------
-    >>> same_answer([0.25, 0.75], [0.2500001, 0.7499999]), same_answer("yes", "no"), same_answer(0, 1)
-    (True, False, False)
-
-    """
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same_answer(one[name], other[name]) for name in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same_answer, one, other))
-    if isinstance(one, int | float) and isinstance(other, int | float):
-        return abs(one - other) <= ANSWER_ROUNDING * max(1.0, abs(one))
-    return bool(one == other)
