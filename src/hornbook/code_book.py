@@ -193,8 +193,8 @@ class CodeBook(Displayed):
 
     def with_pairs(self, pairs: Mapping[str, tuple[Any, ...]]) -> CodeBook:
         """The code book that knows which columns have two values only."""
-        told = {name: replace(self.words(name), pair=pair) for name, pair in pairs.items()}
-        return replace(self, columns={**self.columns, **told})
+        paired = {name: replace(self.words(name), pair=pair) for name, pair in pairs.items()}
+        return replace(self, columns={**self.columns, **paired})
 
     def without_words(self) -> CodeBook:
         """The code book that knows of its columns what the table says, and nothing that the user does."""

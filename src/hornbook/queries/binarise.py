@@ -299,13 +299,13 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return Batch.from_array(
                 np.hstack([values, 1 - values]) if self.dual else values, self.vocabulary_
             )[0]
-        told: Any = pd.to_numeric(pd.Series([value]), errors="coerce").fillna(pd.Series([np.nan]))[0]
+        parsed: Any = pd.to_numeric(pd.Series([value]), errors="coerce").fillna(pd.Series([np.nan]))[0]
         named = [each for v in bins.values() for each in self.conditions_[v].named_values]
         numeric = not any(isinstance(each, str) for each in named)
-        if np.isnan(told) and numeric and bins:
+        if np.isnan(parsed) and numeric and bins:
             raise HornbookError(f"column {column!r} is a number or one of {', '.join(bins)}, not {value!r}")
         row = pd.DataFrame({name: [np.nan] for name in self.columns_}, dtype=object)
-        row[column] = [told if numeric and not np.isnan(told) else value]
+        row[column] = [parsed if numeric and not np.isnan(parsed) else value]
         return self.batch(row)[0]
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:

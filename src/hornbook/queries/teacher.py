@@ -407,8 +407,8 @@ class QuerySubject(Binding[VariableTeacher]):
             reader = Reader.of_variables(frame.iloc[used], duals)
         else:
             if binariser is None:
-                told = kinds or _infer_kinds(frame, words)
-                binariser = fit_binariser(predictor, frame.iloc[used], told)
+                column_kinds = kinds or _infer_kinds(frame, words)
+                binariser = fit_binariser(predictor, frame.iloc[used], column_kinds)
             reader = Reader.of(frame, binariser, duals)
         drawn: Distribution | None = Random(X) if isinstance(X, Vocabulary) else None
         theory = None

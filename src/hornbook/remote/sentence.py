@@ -153,9 +153,9 @@ class Sentence:
 
     def split(self, row: Mapping[str, Any]) -> tuple[str, str]:
         """What stands before the word that is asked for, and what comes after it, about a row."""
-        told = {name: self._say(name, row.get(name)) for name in self.columns}
+        phrases = {name: self._say(name, row.get(name)) for name in self.columns}
         before, after = self.template.split(f"{{{self.asks}}}")
-        return before.format(**told), after.format(**told)
+        return before.format(**phrases), after.format(**phrases)
 
     def _say(self, column: str, level: Any) -> str:
         """The words for a level of a column."""
