@@ -248,7 +248,21 @@ class FrontierPoint(Displayed):
             raise HornbookError("a point of the frontier has not as many statistics as lines")
 
     def __str__(self) -> str:
-        return f"{count_things(self.literals, 'literal')}: {self.fidelity}"
+        return "; ".join(
+            filter(None, [f"{count_things(self.literals, 'literal')}: {self.fidelity}", self.optimum])
+        )
+
+    @property
+    def optimum(self) -> str:
+        """How far it may be from the best one of its size, in words; empty if that was not found out."""
+        if self.missed is None:
+            return ""
+        best = "optimal" if self.literals < 4 else "the best tree"  # of four literals only trees are proved
+        return (
+            f"within {100 * self.missed:.2g} points of {best} on the samples"
+            if self.missed
+            else f"{best} on the samples"
+        )
 
 
 @dataclass(frozen=True)

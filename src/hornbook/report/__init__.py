@@ -1,9 +1,9 @@
-"""The report of an extraction: one self-contained page, a fragment for notebooks, and plain text.
+"""The report of an extraction: one self-contained page, and a fragment for notebooks.
 
 Other pages extend `templates/base.html` and are rendered by `render_page`.
 """
 
-from hornbook.report.content import explain_guarantee, format_percent, to_text
+from hornbook.report.content import explain_guarantee, format_percent
 from hornbook.report.drawings import Chart, Dot, Series, frontier_chart, to_svg, write_svg
 from hornbook.report.page import render_page, to_diff_html, to_html, to_notebook
 
@@ -19,6 +19,5 @@ __all__ = [
     "to_html",
     "to_notebook",
     "to_svg",
-    "to_text",
     "write_svg",
 ]

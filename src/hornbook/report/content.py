@@ -1,16 +1,15 @@
-"""What a report says in words: figures, guarantees and where they come from, as plain text too."""
+"""What a report says in words: figures, guarantees and where they come from."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hornbook.code_book import UNNAMED_TARGET
 from hornbook.display import count_things
-from hornbook.extraction import Extraction, Fidelity, FrontierPoint, LineStatistics
+from hornbook.extraction import Extraction, Fidelity
 from hornbook.queries import Estimated, Exact, Guarantee, Pac, Proved, Unknown
 from hornbook.statistics import Share, StratifiedShare
 
@@ -277,126 +276,3 @@ def list_diff_limits(diff: ModelDiff) -> list[str]:
     if len(diff.models) == 2:
         limits.insert(0, "It does not say which of the models is right.")
     return limits
-
-
-TEXT_WIDTH = 88
-"""The width of paragraphs in plain text."""
-
-
-def to_text(extraction: Extraction) -> str:
-    """The report as plain text, for terminals.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from hornbook import Explainer
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> model = DecisionTreeClassifier(max_depth=1).fit(X[["petal width (cm)"]], y == 2)
-    >>> extraction = Explainer(model, X, target="virginica").extract()
-    >>> print(to_text(extraction))  # doctest: +ELLIPSIS
-    What DecisionTreeClassifier says about virginica
-    A decision tree with 1 condition that decides as the model does on 100 % of 30 held-out rows; always ...
-    <BLANKLINE>
-    if petal width (cm) > 1.7...: virginica
-        46 rows, the model agrees on 100 % (92.3 to 100 %); ... of samples, on 100 %
-    otherwise: not virginica
-        104 rows, the model agrees on 100 % (96.5 to 100 %); ... of samples, on 100 %
-    <BLANKLINE>
-    on 30 held-out rows 100.00 % (95 % interval 88.43 % to 100.00 %), κ 1.000; always "not virginica": 83.33 %
-    on 8,192 samples 100.00 % (95 % interval 99.95 % to 100.00 %), κ 1.000; always "not virginica": ... %
-    not virginica: 25 of 25 found, 0 invented
-    virginica: 5 of 5 found, 0 invented
-    <BLANKLINE>
-    sampled, with an interval: On 30 cases that the explanation was not made from (held-out
-    rows of the table), it and the model gave different answers in 0 %. The true share lies,
-    with 95 % confidence, between 0 % and 11.6 %, for such cases and for no others.
-    one row repeats another one; equal rows were held out together
-    held-out rows are rows of this table: if the model was trained on them, it may differ on
-    new rows; test rows measure that
-    no conditions are made of columns that the model does not read: `sepal length (cm)`,
-    `sepal width (cm)`, `petal length (cm)`
-    <BLANKLINE>
-    conditions to read, and where explanation and model then say the same
-    0  ... % of 30 held-out rows, ... % of 8,192 samples
-    1  100 % of 30 held-out rows, 100 % of 8,192 samples, optimal on the samples
-    <BLANKLINE>
-    where explanation and model say the same least often
-    petal width (cm) ≤ 0.4: 100 % of ... samples
-    ...
-
-    """
-    written = str(extraction.explanation).splitlines()
-    headings = written[: len(written) - len(extraction.lines)]
-    lines = list(headings)
-    for text, statistics in zip(written[len(headings) :], extraction.lines, strict=True):
-        lines += [text, f"    {describe_line(statistics)}"]
-    guarantee = extraction.guarantee
-    return "\n".join(
-        [
-            title_report(extraction),
-            summarise_extraction(extraction),
-            "",
-            *lines,
-            "",
-            *extraction.fidelity.describe(),
-            *(table.describe_classes() if (table := extraction.fidelity.table) is not None else ()),
-            *([extraction.describe_risks()] if extraction.risks else []),
-            "",
-            fill(f"{GRADES[guarantee.kind]}: {explain_guarantee(guarantee)}", TEXT_WIDTH),
-            *(fill(note, TEXT_WIDTH) for note in extraction.notes),
-            *_list_sizes(extraction),
-            *_list_groups(extraction),
-        ]
-    )
-
-
-def _list_sizes(extraction: Extraction) -> Iterator[str]:
-    """The frontier, a line a size."""
-    if len(extraction.frontier) > 1:
-        yield from ("", "conditions to read, and where explanation and model then say the same")
-        width = max(len(f"{point.literals:,}") for point in extraction.frontier)
-        for point in extraction.frontier:
-            shares = point.fidelity.populations.items()
-            words = ", ".join(_describe_share(share, population) for population, share in shares)
-            yield f"{point.literals:>{width},}  {words}{_describe_missed(point)}"
-
-
-def _describe_missed(point: FrontierPoint) -> str:
-    """Say how far an explanation is from the best one of its size; of four literals, from the best tree."""
-    if point.missed is None:
-        return ""
-    best = "optimal" if point.literals < 4 else "the best tree"
-    return (
-        f", within {100 * point.missed:.2g} points of {best} on the samples"
-        if point.missed
-        else f", {best} on the samples"
-    )
-
-
-def _list_groups(extraction: Extraction) -> Iterator[str]:
-    """The groups of samples on which explanation and model differ most often, a line each."""
-    if extraction.groups:
-        yield from ("", "where explanation and model say the same least often")
-        for group in extraction.groups:
-            yield f"{group.condition}: {_describe_share(group.fidelity, 'samples')}"
-
-
-def _describe_share(share: Share, population: str) -> str:
-    return f"{format_percent(share.estimate)} of {share.describe_size(population)}"
-
-
-def describe_line(statistics: LineStatistics) -> str:
-    """How often a line applies, and how often the model agrees with it, in words: on rows first."""
-    parts, agrees = [], "the model agrees on "
-    for size, share in (
-        ("" if statistics.rows is None else count_things(statistics.rows, "row"), statistics.row_precision),
-        (f"{format_percent(statistics.support.estimate)} of samples", statistics.precision),
-    ):
-        if size and share is not None and share.size:
-            interval = f" ({format_interval(share)})" if share is statistics.row_precision else ""
-            size += f", {agrees}{format_percent(share.estimate)}{interval}"
-            agrees = "on "
-        parts += [size] if size else []
-    words = "; ".join(parts)
-    return words if statistics.guarantee is None else f"{words}; {statistics.guarantee}"
