@@ -251,7 +251,6 @@ def test_judge_claims_both_sides_with_a_reason(metrics):
         assert found.here.endswith(f" % [{100 * low:.2f}–{100 * high:.2f}]")
         assert ("1 of 3 repetitions are on the other side" in found.reason) == (runs[-1] == 0.06)
         assert ("easier" in found.reason) == (verdict == "better"), "better because the task is easier"
-        assert ("--scan" in found.reason) == (verdict == "worse")
     points = results["missing"]
     for last, verdict in (
         ([1, 1, 1], "as published"),

@@ -53,9 +53,6 @@ def reproduce(
     protocol: Annotated[
         ProtocolName, options.what(help="paper: both readings of it; hard: a harder task of ours; both.")
     ] = ProtocolName.PAPER,
-    scan: Annotated[
-        bool, options.what("--scan", help="Vary each choice that the paper leaves open.")
-    ] = False,
     seed: Annotated[int, options.how_sure(min=0, help="Random seed of the first repetition.")] = 0,
     write: Annotated[Path | None, options.into(help="A Markdown document to put the tables into.")] = None,
     as_json: Annotated[bool, options.into("--json", help="Print one JSON object.")] = False,
@@ -67,14 +64,12 @@ def reproduce(
     """Reproduce the paper: its tables, our figures next to the published ones.
 
     The paper says two things of an unknown value: that it is 0, as its dual is, and that it is a value of
-    its own; its protocol is run with both. Run the same command again to resume an interrupted run. With
-    --scan, each choice that the paper leaves open is varied; a later run in the same folder reports what
-    came of it.
+    its own; its protocol is run with both. Run the same command again to resume an interrupted run.
 
     Examples:
       hornbook reproduce -o run/
 
-      hornbook reproduce --data hcc-survival.csv --scale paper --scan -o run/
+      hornbook reproduce --data hcc-survival.csv --scale paper -o run/
 
       hornbook reproduce --study envelopes --model SmolLM2.gguf -o run/
 
@@ -103,21 +98,18 @@ def reproduce(
     # joblib replaces a worker that has grown, and loses no work
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     try:
-        if scan:
-            result = paper.scan_choices(table, output, size, seed, synthetic=synthetic)
-        else:
-            chosen = tuple(
-                each
-                for each in paper.PROTOCOLS.values()
-                if protocol is ProtocolName.BOTH or each.is_published == (protocol is ProtocolName.PAPER)
-            )
-            result = paper.reproduce(table, output, size, seed, protocols=chosen, synthetic=synthetic)
+        chosen = tuple(
+            each
+            for each in paper.PROTOCOLS.values()
+            if protocol is ProtocolName.BOTH or each.is_published == (protocol is ProtocolName.PAPER)
+        )
+        result = paper.reproduce(table, output, size, seed, protocols=chosen, synthetic=synthetic)
     except KeyboardInterrupt:
         raise Interrupted(RESUME) from None
-    if write and document and not scan:
+    if write and document:
         document.write(result, write)
     if as_json:
         print(json.dumps(result, ensure_ascii=False))
         return
-    emit_lines(paper.scan_lines(result) if scan else paper.verdict_lines(result))
-    emit(f"report: {output / ('scan.html' if scan else 'report.html')}")
+    emit_lines(paper.verdict_lines(result))
+    emit(f"report: {output / 'report.html'}")

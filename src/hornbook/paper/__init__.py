@@ -6,11 +6,11 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.paper.envelopes import study_lines, study_model
-    from hornbook.paper.experiment import reproduce, scan_choices
+    from hornbook.paper.experiment import reproduce
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
     from hornbook.paper.published import run_lrn_star
-    from hornbook.paper.report import Document, scan_lines, verdict_lines
+    from hornbook.paper.report import Document, verdict_lines
     from hornbook.paper.search import ModelSelection, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale, TreeBudget
     from hornbook.paper.task import (
@@ -46,8 +46,6 @@ __all__ = [
     "make_synthetic_hcc",
     "reproduce",
     "run_lrn_star",
-    "scan_choices",
-    "scan_lines",
     "score_nets",
     "select_network",
     "study_lines",
@@ -59,11 +57,11 @@ __getattr__ = load_lazily(
     "hornbook.paper",
     {
         "envelopes": ["study_lines", "study_model"],
-        "experiment": ["reproduce", "scan_choices"],
+        "experiment": ["reproduce"],
         "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],
         "published": ["run_lrn_star"],
-        "report": ["Document", "scan_lines", "verdict_lines"],
+        "report": ["Document", "verdict_lines"],
         "search": ["ModelSelection", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale", "TreeBudget"],
         "task": [

@@ -202,7 +202,7 @@ class _Judge:
         others = sum((each > claim.expected) != (median > claim.expected) for each in values)
         reason = f"{others} of {len(values)} repetitions are on the other side of it" if others else ""
         if verdict == WORSE:
-            return verdict, "; ".join(filter(None, (reason, describe_scan(self.metrics.get("scan"), claim))))
+            return verdict, reason
         rejected = float(np.median(find_share(self.results, REJECTED)))
         why = {
             "pace": "another machine, reasoner and tree",
@@ -263,28 +263,6 @@ def describe_ours(metrics: Mapping[str, Any]) -> str:
         f"Our rules, read from the same networks with as many queries, differ from them on {ours}. "
         f"Of the real rows with their right class the networks reject {rejected}: they know what a row "
         "looks like, not its class."
-    )
-
-
-SCAN_FIGURES = {
-    "network error": "error",
-    "rules of T": "in_t_by_side",
-    "entailed rules": "entailed_by_t",
-    "features": "body_features",
-}
-"""The figures of a scan whose names are not the topics of their claims."""
-
-
-def describe_scan(scan: Mapping[str, Any] | None, claim: Claim) -> str:
-    """What the scan of open choices found for the figure of a claim."""
-    figure = SCAN_FIGURES.get(claim.topic, claim.topic)
-    if scan is None or figure not in scan["combinations"]["default"]["figures"]:
-        return "" if scan else "--scan varies every open choice"
-    medians = {name: each["figures"][figure]["median"] for name, each in scan["combinations"].items()}
-    low, high = min(medians, key=medians.__getitem__), max(medians, key=medians.__getitem__)
-    return (
-        f"{len(medians)} combinations of open choices gave {write_figure(medians[low], claim.form)} ({low}) "
-        f"to {write_figure(medians[high], claim.form)} ({high})"
     )
 
 

@@ -16,15 +16,14 @@ import numpy as np
 import hornbook
 from hornbook.errors import HornbookError
 from hornbook.paper.repetition import Repetition, run_repetitions
-from hornbook.paper.report import scan_to_html, to_html, to_markdown
-from hornbook.paper.scan import ScanPlan, run_scan
+from hornbook.paper.report import to_html, to_markdown
 from hornbook.paper.settings import READERS, Scale, open_choices
 from hornbook.paper.stages import Stage, StageRunner, write_json
-from hornbook.paper.task import PAPER_PROTOCOL, PROTOCOLS, Protocol, Task
+from hornbook.paper.task import PROTOCOLS, Protocol, Task
 from hornbook.storage import read_json, write_file
 from hornbook.tables import Table
 
-CONFIG, SCAN = "config.json", "scan.json"
+CONFIG = "config.json"
 PACKAGES = ("numpy", "torch", "scikit-learn")
 
 
@@ -46,7 +45,7 @@ def reproduce(
         The patients, or rows of another kind, with a class.
     folder
         The run folder. An interrupted run is resumed; a folder with other data, another scale
-        or another seed is refused. The result of a scan in it enters the report.
+        or another seed is refused.
     scale
         The size of all parts, see `hornbook.paper.settings`.
     seed
@@ -75,36 +74,10 @@ def reproduce(
     }
     run_repetitions(runner, [each for several in repetitions.values() for each in several], cores)
     metrics = summarise_repetitions(config, repetitions, runner)
-    if (run / SCAN).exists():
-        metrics["scan"] = read_json(run / SCAN)
     write_json(run / "metrics.json", metrics)
     write_file(run / "tables.md", to_markdown(metrics))
     write_file(run / "report.html", to_html(metrics))
     return metrics
-
-
-def scan_choices(
-    table: Table,
-    folder: str | Path,
-    scale: Scale,
-    seed: int = 0,
-    *,
-    plan: ScanPlan = ScanPlan(),  # noqa: B008 (frozen)
-    synthetic: bool = False,
-    processes: int | None = None,
-) -> dict[str, Any]:
-    """Vary each choice that the paper leaves open; write `scan.json` and `scan.html`.
-
-    The parameters are those of `reproduce`, and the folder may be the same; `plan` is what is varied.
-    """
-    task, run = Task.of(table, PAPER_PROTOCOL), Path(folder)
-    config = _config([task], scale, seed, synthetic)
-    runner = _open_folder(run, task, config)
-    scan = run_scan(task, runner, seed, plan, processes or os.cpu_count() or 1)
-    result = {"data": config["data"], **scan}
-    write_json(run / SCAN, result)
-    write_file(run / "scan.html", scan_to_html(result))
-    return result
 
 
 def _open_folder(run: Path, task: Task, config: dict[str, Any]) -> StageRunner:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
 from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
@@ -17,7 +16,7 @@ from hornbook.paper.claims import (
     judge_claims,
     write_brief,
 )
-from hornbook.paper.tables import scan_sentence, scan_table, summary_tables, tables
+from hornbook.paper.tables import summary_tables, tables
 from hornbook.report import Chart, Dot, Series, render_page
 from hornbook.storage import read_text, write_file
 
@@ -26,7 +25,6 @@ PAPER_TITLE = "Extracting rules from neural networks with partial interpretation
 MENU = {
     "Verdicts": "Verdicts",
     "Table 2": "Table 2",
-    "What the open choices decide": "Scan",
     "Seed by seed": "Seeds",
     "Rules": "Rules",
     "Table 1": "Table 1",
@@ -56,9 +54,6 @@ def opening(metrics: Mapping[str, Any]) -> str:
         f"{metrics['sample']:,} samples a query."
     )
 
-
-LINE_WIDTH = 80
-"""Width of the verdict on a terminal, in characters."""
 
 MAIN_TOPICS = {"t_nn": "net – T (t_nn)", "h_nn": "LRN* – net (h_nn)", "t_h": "LRN* – T (t_h)"}
 """The claims that a terminal shows of a run that does not meet the conditions of all."""
@@ -103,29 +98,6 @@ def to_html(metrics: Mapping[str, Any]) -> str:
         tables=tables(metrics),
         menu=MENU,
         charts=charts(metrics),
-    )
-
-
-def scan_title(scan: Mapping[str, Any]) -> str:
-    """The title of a scan."""
-    return f"What the open choices decide, on {_name_rows(scan['data'])}"
-
-
-def scan_lines(scan: Mapping[str, Any]) -> list[str]:
-    """The answer of a scan for a terminal."""
-    return wrap(f"{scan_title(scan)}: {scan_sentence(scan)}", LINE_WIDTH)
-
-
-def scan_to_html(scan: Mapping[str, Any]) -> str:
-    """The page of a scan."""
-    return render_page(
-        "reproduction.html",
-        title=scan_title(scan),
-        answer=scan_sentence(scan),
-        opening=f"Data: {scan['data']['described']}.",
-        tables=[scan_table(scan)],
-        menu={},
-        charts={},
     )
 
 

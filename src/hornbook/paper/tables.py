@@ -1,4 +1,4 @@
-"""The tables of a reproduction and of its scan, as cells of text.
+"""The tables of a reproduction, as cells of text.
 
 A table of figures is data: for each figure its name, where it stands among the results of an experiment,
 its format and the published value. One renderer puts the experiments side by side.
@@ -185,8 +185,7 @@ def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     """All tables, those that answer first."""
     verdicts, reasons = claim_tables(metrics)
     second, kinds, rules, nets, training, times = (figure_table(metrics, *table) for table in FIGURE_TABLES)
-    scan = [scan_table(metrics["scan"])] if "scan" in metrics else []
-    found = [verdicts, second, reasons, *scan, seed_table(metrics), rules, kinds, nets, training]
+    found = [verdicts, second, reasons, seed_table(metrics), rules, kinds, nets, training]
     found += [missing_table(metrics), times, choices_table(metrics)]
     return [table for table in found if table.rows]
 
@@ -322,51 +321,3 @@ def merge_texts(texts: Mapping[str, str]) -> str:
     if len(set(texts.values())) == 1:
         return next(iter(texts.values()))
     return "; ".join(f"{label}: {text}" for label, text in texts.items() if text)
-
-
-SCAN_COLUMNS = {
-    "error": ("error", ".2%"),
-    **{pair: (pair, ".2%") for pair in ("t_nn", "h_nn", "t_h", "t_tree")},
-    "in_t_by_side": ("rules of T", ".0f"),
-    "body_features": ("features", ".1f"),
-    "rows_rejected": ("real rows rejected", ".1%"),
-}
-"""The figures of a scan, with their headings and formats."""
-
-
-def scan_sentence(scan: Mapping[str, Any]) -> str:
-    """The combination that comes nearest to all published figures, in a sentence."""
-    name, combinations = scan["nearest"], scan["combinations"]
-    return (
-        f"Of {len(combinations)} combinations “{name}” comes nearest to all published figures at once "
-        f"(distance {combinations[name]['distance']:.2f}; the default "
-        f"{combinations['default']['distance']:.2f})."
-    )
-
-
-def scan_table(scan: Mapping[str, Any]) -> ReportTable:
-    """The figures of every combination of a scan, under the published ones."""
-    known = scan["published"]
-    first = (
-        write_figure(known[name], form) if name in known else "–" for name, (_, form) in SCAN_COLUMNS.items()
-    )
-    rows = (
-        (
-            name,
-            f"{each['distance']:.2f}",
-            *(
-                write_figure(each["figures"][figure]["median"], form)
-                for figure, (_, form) in SCAN_COLUMNS.items()
-            ),
-        )
-        for name, each in scan["combinations"].items()
-    )
-    return ReportTable(
-        "What the open choices decide",
-        ("choice", "distance", *(heading for heading, _ in SCAN_COLUMNS.values())),
-        (("published", "0", *first), *rows),
-        f"{scan_sentence(scan)} Each choice is varied alone around the first reading; always 32-16-8-16-32 "
-        "and LRN*, with few labels for the tree. Medians over the seeds "
-        f"{scan['seeds'][0]} to {scan['seeds'][-1]}. The distance is the mean over the seven published "
-        "figures of |log₂(here / published)|, each at most 3.",
-    )
