@@ -49,6 +49,7 @@ from hornbook.runs import (
     TheoryProofs,
     add_guarantees,
     library_versions,
+    list_guarantees,
     prove_lines,
     refuse_unprovable,
     refuse_unprovable_form,
@@ -651,14 +652,15 @@ def _learn(
     with nullcontext() if path is None else lock_folder(path):
         if path is not None:
             start_run(path, {"versions": library_versions(), **describe_learning(subject, settings)})
-        proofs = None if prover is None else TheoryProofs(prover, path)
+        proofs = None if prover is None else TheoryProofs(prover)
         extraction = learn_theory(
             subject, settings, trace=path and path / TRACE_FILE, watch=watch, clock=clock, mend=proofs
         )
-        certificates = None if proofs is None else proofs.certificates
         if path is not None:
-            save_run(path, extraction, None, certificates)
-    return extraction if certificates is None else add_guarantees(extraction, certificates.guarantees)
+            save_run(path, extraction, None, proofs)
+    if proofs is None or proofs.certificates is None:
+        return extraction
+    return add_guarantees(extraction, list_guarantees(proofs.certificates))
 
 
 def _refuse_exchanged(model: Any, X: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import tomllib
@@ -53,6 +54,19 @@ def write_file(path: Path, content: str | bytes) -> None:
             unfinished.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
+
+
+def checksum(content: str | bytes) -> str:
+    """The SHA-256 of the content of a file."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+
+
+def file_checksum(path: Path) -> str:
+    """The SHA-256 of a file."""
+    try:
+        return checksum(path.read_bytes())
+    except OSError as error:
+        raise HornbookError(f"cannot read {path}: {error.strerror}") from None
 
 
 def append_line(path: Path, line: str) -> None:

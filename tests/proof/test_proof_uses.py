@@ -2,7 +2,6 @@
 
 import json
 import sys
-from itertools import product
 
 import numpy as np
 import pytest
@@ -12,15 +11,9 @@ from hornbook.cli import main
 from hornbook.deadline import Deadline
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
-from hornbook.proof import Interpretations, RuleProver, repair_rule, shrink_rule
+from hornbook.proof import repair_rule, shrink_rule
 from hornbook.queries import interpretation
-from hornbook.runs import prove_and_repair, start_run
-from hornbook.runs.certificates import (
-    PROOFS_FILE,
-    Certificates,
-    read_certificates,
-    verify_certificates,
-)
+from hornbook.runs import TheoryProofs
 
 
 def judge(seed, size=5, encoding="half", **options):
@@ -112,64 +105,11 @@ def test_refuted_rules_are_repaired_if_they_can_be():
     assert mended > 2
 
 
-class Counting(RuleProver):
-    """A prover that counts questions, and is interrupted after some."""
-
-    questions, patience = 0, 10**6
-
-    def prove_rule(self, rule, seconds=None):
-        self.questions += 1
-        if self.questions > self.patience:
-            raise KeyboardInterrupt
-        return super().prove_rule(rule, seconds)
-
-
-def test_an_interrupted_run_goes_on_and_asks_nothing_twice(tmp_path):
-    vocabulary = vocabulary_of(4, dual=True)
-    model = as_predictor(module([8, 6], 0), encoding="half")
-    rules = [Rule({a, b}, BOTTOM) for a, b in product([0, 4], [1, 5])]
-
-    def run(path, patience):
-        prover = Counting(model, Interpretations(vocabulary))
-        prover.patience = patience
-        certificates = Certificates(prover, path)
-        try:
-            for _ in prove_and_repair(certificates, rules):
-                pass
-        except KeyboardInterrupt:
-            return prover.questions - 1, None
-        return prover.questions, path.read_bytes()
-
-    alone, wanted = run(tmp_path / "alone.json", 10**6)
-    refuted = [entry for entry in json.loads(wanted)["proofs"] if entry["verdict"]["status"] == "refuted"]
-    assert len(refuted) > 1 and all(entry["repair"] for entry in refuted)
-    for patience in (0, 2, 5, alone - 1):
-        path = tmp_path / f"{patience}.json"
-        before, nothing = run(path, patience)
-        after, found = run(path, 10**6)
-        assert nothing is None and before == patience
-        # a repair begins anew, all verdicts and finished repairs stay
-        assert after <= alone - min(patience, len(rules))
-        assert found == wanted  # not a byte differs
-        assert run(path, 0) == (0, wanted)  # nothing is left to ask
-    prover = prover_of(model, vocabulary)
-    findings = list(verify_certificates(prover, read_certificates(path)))
-    assert len(findings) == len(rules) + len(refuted) and all(each.holds for each in findings)
-
-
-def test_a_run_that_goes_on_finds_its_certificates(tmp_path):
-    config = {"data": 1}
-    start_run(tmp_path, config)
-    (tmp_path / PROOFS_FILE).write_text("{}")
-    start_run(tmp_path, config)
-    assert (tmp_path / PROOFS_FILE).exists()
-    start_run(tmp_path, config, force=True)
-    assert not (tmp_path / PROOFS_FILE).exists()
-
-
 def test_time_for_all_rules_ends_truthfully():
     prover = judge(3)
-    (late,) = prove_and_repair(Certificates(prover), [Rule({0}, BOTTOM)], total=-1)
+    late_proofs = TheoryProofs(prover, total=-1)
+    late_proofs([Rule({0}, BOTTOM)])
+    (late,) = late_proofs.certificates
     assert late.verdict.status == "undecided" and "time for all" in late.verdict.reason
     item = prover.space.batch(np.zeros((1, 5), np.intp))
     rule = Rule(next(iter(item)).true, BOTTOM)

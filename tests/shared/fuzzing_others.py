@@ -27,9 +27,8 @@ from hornbook.models import as_predictor, load_model, train_pipeline
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
-from hornbook.runs.certificates import Certificate, read_certificates
-from hornbook.runs.seal import file_checksum
-from hornbook.storage import parse_json, read_text
+from hornbook.runs.proving import read_proofs
+from hornbook.storage import file_checksum, parse_json, read_text
 
 SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
 
@@ -226,16 +225,12 @@ def _proofs() -> bytes:
             "repair": None,
         },
     ]
-    return json.dumps({"model": {}, "asked": {}, "run": None, "proofs": entries}).encode()
+    return json.dumps(entries).encode()
 
 
 def _read_proofs(path: Path) -> object:
     vocabulary = HornTheory.parse("a & b -> c\nb -> d\n").vocabulary
-    entries = read_certificates(path).get("proofs")
-    return [
-        Certificate.from_object(vocabulary, entry, "proofs")
-        for entry in (entries if isinstance(entries, list) else [])
-    ]
+    return read_proofs(vocabulary, path)
 
 
 def _text_format(name: str, text: str, parse: Callable[[str], object]) -> FileFormat:

@@ -27,11 +27,12 @@ from hornbook.errors import HornbookError, ModelError
 if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
+    from hornbook.logic import Vocabulary
     from hornbook.models import Predictor
     from hornbook.proof import RuleProver
     from hornbook.queries import QuerySubject
     from hornbook.runs import NewRun, TargetTable
-    from hornbook.runs.certificates import Certificates
+    from hornbook.runs.proving import Certificate
 
 WHOLE_ROWS = "what it accepts"
 """What a judge decides, in the place of a target."""
@@ -229,10 +230,8 @@ def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings)
     words = read_code_book(chosen.code_book, table.frame_of(settings))
     if asking.model is None:
         about, black_box = _train(table, settings, words)
-        file = output and output / NETWORK_FILE
     else:
         about, black_box = _load(asking.model, table, settings, asking.trust_pickle, output)
-        file = Path(asking.model)
     clock, subject = Stopwatch(), table.bind_queries(black_box, settings, words)
     # before the run begins, so that a model of which nothing can be proved is refused at once
     prover = subject.teacher.prover() if asking.proof else None
@@ -242,16 +241,11 @@ def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings)
     with run.learning():
         if asking.train and output is not None:
             black_box.save(output / NETWORK_FILE)
-        learn_about(replace(run, clock=clock), subject, prover, file, chosen.as_json)
+        learn_about(replace(run, clock=clock), subject, prover, chosen.as_json)
 
 
-def learn_about(
-    run: NewRun, subject: QuerySubject, prover: RuleProver | None, model: Path | None, as_json: bool
-) -> None:
-    """Learn a theory about a model, prove its rules with a prover, save and print the result.
-
-    `model` is its file, which certificates name.
-    """
+def learn_about(run: NewRun, subject: QuerySubject, prover: RuleProver | None, as_json: bool) -> None:
+    """Learn a theory about a model, prove its rules with a prover, save and print the result."""
     from hornbook.queries import INTERRUPTED, MODEL_FAILED
     from hornbook.runs import TheoryProofs, learn_as_set
     from hornbook.runs.folder import TRACE_FILE
@@ -260,7 +254,7 @@ def learn_about(
     proving: TheoryProofs | None = None
     with progress("asking the model", settings["max_queries"]) as show:
         if prover is not None:
-            proving = TheoryProofs(prover, folder, model, run.config["proof"]["total"])
+            proving = TheoryProofs(prover, run.config["proof"]["total"])
             proving.watch = lambda number, count: show(f"rule {number} of {count}")
         try:
             extraction = learn_as_set(
@@ -271,11 +265,11 @@ def learn_about(
                 run.clock,
                 proving,
             )
-        except KeyboardInterrupt:  # during proofs: those that were found are kept
+        except KeyboardInterrupt:  # during proofs
             raise Interrupted(RESUME) from None
     reason, certificates = extraction.stop_reason, None if proving is None else proving.certificates
     extraction = run.add_provenance(extraction)
-    run.save(extraction, certificates)
+    run.save(extraction, proving)
     _print_theory(run, extraction, subject.predictor, as_json, certificates)
     where = "" if folder is None else f"the result so far is in {folder}; "
     if reason == INTERRUPTED:
@@ -285,14 +279,21 @@ def learn_about(
 
 
 def _print_theory(
-    run: NewRun, extraction: Extraction, model: Predictor, as_json: bool, proofs: Certificates | None = None
+    run: NewRun,
+    extraction: Extraction,
+    model: Predictor,
+    as_json: bool,
+    proofs: list[Certificate] | None = None,
 ) -> None:
     """Print what was learned, the verdicts on its rules, and the figures."""
+    vocabulary = extraction.theory.vocabulary
     if as_json:
-        verdicts = {} if proofs is None else {"proofs": _proof_objects(proofs)}
+        from hornbook.runs import describe_proofs
+
+        verdicts = {} if proofs is None else {"proofs": describe_proofs(vocabulary, proofs)}
         emit_json({**run.to_object(extraction), **verdicts})
         return
-    lines = [] if proofs is None else _proof_lines(proofs)
+    lines = _proof_lines(vocabulary, proofs or [])
     stopped = f"stopped: {extraction.stop_reason}"
     details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *describe_requests(model), stopped]
     emit_lines([*lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)])
@@ -336,25 +337,18 @@ def _train(table: TargetTable, settings: Mapping[str, Any], words: CodeBook) -> 
     return describe_network(trained, NETWORK_FILE), trained.network
 
 
-def _proof_lines(certificates: Certificates) -> list[str]:
+def _proof_lines(vocabulary: Vocabulary, certificates: list[Certificate]) -> list[str]:
     """The verdict on each rule, as comments: what holds comes first."""
     from hornbook.logic import UNICODE, rule_text
 
-    vocabulary = certificates.prover.vocabulary
-    decided = certificates.by_rule.values()
     lines = []
-    for each in sorted(decided, key=lambda each: each.verdict.status != "proved"):
+    for each in sorted(certificates, key=lambda each: each.verdict.status != "proved"):
         lines.append(f"# {rule_text(vocabulary, each.rule, UNICODE)}: {each.verdict}")
         if each.repair is not None:
             prime = "no condition can be dropped" if each.repair.is_prime else "perhaps not the shortest"
             repaired = rule_text(vocabulary, each.repair.rule, UNICODE)
             lines.append(f"#   holds for every input ({prime}): {repaired}")
     return lines
-
-
-def _proof_objects(certificates: Certificates) -> list[dict[str, Any]]:
-    vocabulary = certificates.prover.vocabulary
-    return [each.to_object(vocabulary) for each in certificates.by_rule.values()]
 
 
 def _rule_lines(extraction: Extraction) -> list[str]:

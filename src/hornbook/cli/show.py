@@ -61,8 +61,7 @@ def show(
 
     """
     from hornbook.runs import Run
-    from hornbook.runs.folder import REPORT_FILE
-    from hornbook.runs.seal import seal_again
+    from hornbook.runs.folder import REPORT_FILE, seal_again
 
     kept = Run.load(run, literals)
     written = _FORMATS[Format.JSON if as_json else form](kept, background)

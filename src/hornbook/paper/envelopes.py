@@ -25,9 +25,8 @@ from hornbook.extraction import Extraction, learn_levels
 from hornbook.models import Subject, is_url
 from hornbook.remote import Sentence, reword_model
 from hornbook.report import format_percent, render_page
-from hornbook.runs import file_checksum
 from hornbook.schema import write_json
-from hornbook.storage import read_json, write_file
+from hornbook.storage import file_checksum, read_json, write_file
 
 ASKED = "pronoun"
 PRONOUNS = {"she": "She", "he": "He"}

@@ -26,11 +26,10 @@ from hornbook.logic import Rule
 from hornbook.models import Subject, load_model
 from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, QuerySubject
 from hornbook.report import to_diff_html, to_html
-from hornbook.runs.certificates import PROOFS_FILE, Certificates
 from hornbook.runs.inputs import TargetTable, encode_judge, load_target_table
-from hornbook.runs.seal import SEAL_FILE, checksum, file_checksum, write_seal
+from hornbook.runs.proving import PROOFS_FILE, TheoryProofs, list_guarantees, write_proofs
 from hornbook.schema import read_object, write_json
-from hornbook.storage import lock_folder, read_json, read_text, write_file
+from hornbook.storage import checksum, file_checksum, lock_folder, read_json, read_text, write_file
 from hornbook.tables import DATASETS, is_query, is_source
 
 CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
@@ -40,12 +39,12 @@ CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "metrics.json",
 )
 TRACE_FILE, REPORT_FILE, TIMES_FILE = "trace.jsonl", "report.html", "seconds.json"
-TRACE_TIMES_FILE, DIFF_FILE = "trace.seconds", "diff.json"
+TRACE_TIMES_FILE, DIFF_FILE, SEAL_FILE = "trace.seconds", "diff.json", "seal.json"
 
-RESULT_FILES = (EXTRACTION_FILE, DIFF_FILE, THEORY_FILE, METRICS_FILE, REPORT_FILE, TIMES_FILE)
+RESULT_FILES = (EXTRACTION_FILE, DIFF_FILE, THEORY_FILE, PROOFS_FILE, METRICS_FILE, REPORT_FILE, TIMES_FILE)
 """The files that the end of a run writes."""
 
-LASTING_FILES = (TRACE_FILE, TRACE_TIMES_FILE, PROOFS_FILE)
+LASTING_FILES = (TRACE_FILE, TRACE_TIMES_FILE)
 """The files that grow during a run, and from which a killed run resumes."""
 
 DECISIVE_PARTS = ("data", "model", "target", "settings")
@@ -338,15 +337,14 @@ def save_run(
     folder: Path,
     extraction: Extraction,
     seconds: float | None = None,
-    certificates: Certificates | None = None,
+    proofs: TheoryProofs | None = None,
 ) -> None:
     """Save the result of a run; the metrics come last and mark the run as complete."""
-    if certificates is None:
-        (folder / PROOFS_FILE).unlink(missing_ok=True)
-    else:
-        extraction = add_guarantees(extraction, certificates.guarantees)
-        certificates.close()
-    _end_run(folder, result_files(extraction), seconds)
+    files = {}
+    if proofs is not None and proofs.certificates is not None:
+        extraction = add_guarantees(extraction, list_guarantees(proofs.certificates))
+        files[PROOFS_FILE] = write_proofs(proofs.prover.vocabulary, proofs.certificates)
+    _end_run(folder, {**files, **result_files(extraction)}, seconds)
 
 
 def result_files(extraction: Extraction) -> dict[str, str]:
@@ -384,6 +382,40 @@ def _end_run(folder: Path, files: dict[str, str], seconds: float | None = None) 
         },
     )
     write_file(folder / METRICS_FILE, files[METRICS_FILE])
+
+
+def write_seal(folder: Path, checksums: Mapping[str, str]) -> None:
+    """Seal a folder by the checksums of its files: an edit is noticed, unless it is sealed again."""
+    write_file(folder / SEAL_FILE, _seal_text(checksums))
+
+
+def read_seal(folder: Path) -> dict[str, str]:
+    """The checksums of the files of a folder; empty if the seal is damaged. Refuse a folder without one."""
+    path = folder / SEAL_FILE
+    if not folder.is_dir():
+        raise HornbookError(f"there is no run folder {folder}; make one with hornbook extract … -o {folder}")
+    if not path.is_file():
+        raise HornbookError(
+            f"{folder} has no {SEAL_FILE}: the run did not end, or an earlier hornbook made it; make the run "
+            "again with --force"
+        )
+    try:
+        files = read_json(path)["files"]
+        return files if read_text(path) == _seal_text(files) else {}
+    except (HornbookError, LookupError, TypeError, AttributeError):
+        return {}
+
+
+def _seal_text(checksums: Mapping[str, str]) -> str:
+    """The seal, which has a checksum of its own."""
+    files = dict(sorted(checksums.items()))
+    return _json({"files": files, "sha256": checksum(json.dumps(files))})
+
+
+def seal_again(folder: Path, name: str) -> None:
+    """Seal a file that was written anew, if it belongs to a sealed folder."""
+    if (folder / SEAL_FILE).is_file() and name in (sealed := read_seal(folder)):
+        write_seal(folder, {**sealed, name: file_checksum(folder / name)})
 
 
 def list_run_files(folder: Path) -> list[str]:

@@ -16,7 +16,7 @@ from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, UnknownLevels, read_given_rows
 from hornbook.models import Predictor, RemoteModel, Subject, as_predictor, is_url, name_model_source
 from hornbook.queries import QuerySubject
-from hornbook.runs.seal import file_checksum
+from hornbook.storage import file_checksum
 from hornbook.tables import (
     DATASETS,
     MISSING_MARKERS,

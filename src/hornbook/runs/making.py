@@ -15,9 +15,9 @@ from hornbook.extraction import Extraction, explain, learn_judged_cases, learn_l
 from hornbook.extraction.learning import Mend, Watch
 from hornbook.models import Subject
 from hornbook.queries import Budget, QuerySubject, Settings
-from hornbook.runs.certificates import Certificates
 from hornbook.runs.folder import abandon_run, library_versions, refuse_other_run, relate, save_run, start_run
 from hornbook.runs.inputs import TargetTable, note_inputs
+from hornbook.runs.proving import TheoryProofs
 from hornbook.surrogates import Candidate
 
 PROVENANCE = ("data", "model", "settings", "versions")
@@ -102,14 +102,10 @@ class NewRun:
             notes=(*extraction.notes, *self.notes),
         )
 
-    def save(
-        self,
-        extraction: Extraction,
-        certificates: Certificates | None = None,
-    ) -> None:
+    def save(self, extraction: Extraction, proofs: TheoryProofs | None = None) -> None:
         """Save the result in the folder, if there is one."""
         if self.folder is not None:
-            save_run(self.folder, extraction, self.clock.elapsed, certificates)
+            save_run(self.folder, extraction, self.clock.elapsed, proofs)
 
     def to_object(self, extraction: Extraction) -> dict[str, Any]:
         """The extraction and its folder, ready for JSON."""

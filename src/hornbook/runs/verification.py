@@ -23,28 +23,19 @@ from hornbook.extraction import Extraction
 from hornbook.logic import Rule
 from hornbook.proof import Domain, RuleProver, make
 from hornbook.queries import INTERRUPTED, MODEL_FAILED
-from hornbook.runs.certificates import (
-    PROOFS_FILE,
-    ProofLimits,
-    certificates_text,
-    find_difference,
-    list_guarantees,
-    mend_rules,
-    read_certificates,
-    read_proofs,
-    verify_certificates,
-)
 from hornbook.runs.folder import (
     CONFIG_FILE,
     DECISIVE_PARTS,
     DIFF_FILE,
     EXTRACTION_FILE,
+    SEAL_FILE,
     TIMES_FILE,
     TRACE_FILE,
     TRACE_TIMES_FILE,
     Run,
     add_guarantees,
     library_versions,
+    read_seal,
     result_files,
 )
 from hornbook.runs.inputs import (
@@ -56,14 +47,24 @@ from hornbook.runs.inputs import (
     read_test_rows,
 )
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
-from hornbook.runs.proving import add_verdicts, line_guarantee, prove_explanation
-from hornbook.runs.seal import Finding, file_checksum, find_broken_seals, list_unsealed, read_seal
+from hornbook.runs.proving import (
+    PROOFS_FILE,
+    Certificate,
+    Finding,
+    ProofLimits,
+    add_verdicts,
+    line_guarantee,
+    list_guarantees,
+    mend_rules,
+    prove_explanation,
+    read_proofs,
+    verify_certificates,
+    write_proofs,
+)
+from hornbook.storage import LOCK_FILE, file_checksum
 
 PATIENCE = 1000
 """How much more time than the run a run under a time limit gets when it is made again."""
-
-CHOSEN_BY_TIME = ("rules", "default")
-"""The parts of an explanation that depend on when the clock stopped the run."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,9 +81,9 @@ class MadeAgain:
         The columns of the table.
     trace
         The content of the trace, of a run by queries.
-    prover, source, learned
-        The prover of a run by queries, the path of its model, and all rules that it learned, where it has
-        proofs.
+    prover, certificates, learned
+        The prover of a run by queries, what its folder claims of its rules, and all rules that it learned,
+        where it has proofs.
 
     """
 
@@ -91,7 +92,7 @@ class MadeAgain:
     frame: pd.DataFrame
     trace: str | None = None
     prover: RuleProver | None = None
-    source: Path | None = None
+    certificates: tuple[Certificate, ...] = ()
     learned: tuple[Rule, ...] = ()
 
 
@@ -111,11 +112,11 @@ def verify_folder(
 
     """
     sealed = read_seal(folder)
-    if broken := list(find_broken_seals(folder, sealed)):
+    if broken := list(_find_broken_seals(folder, sealed)):
         yield from broken
         return
     yield Finding(str(folder), True, f"{len(sealed)} files are as the run left them")
-    yield from list_unsealed(folder, sealed)
+    yield from _list_unsealed(folder, sealed)
     if DIFF_FILE in sealed:
         yield Finding(DIFF_FILE, None, "a comparison of models is not made again; nothing was verified")
         return
@@ -125,9 +126,16 @@ def verify_folder(
         yield Finding(str(folder), False, str(error))
         return
     if "data" not in run.config:
-        yield from _verify_files_alone(run, sealed)
+        yield from _verify_files_alone(
+            run, sealed, "it was saved from Python, with no path of a model or a table"
+        )
         return
     refuse_unfinished(run)
+    if is_stopped_by_time(run):
+        yield from _verify_files_alone(
+            run, sealed, "the clock stopped the run, and nobody can make the same again"
+        )
+        return
     loaded = None
     try:
         table, about = run.load_table(data, changed=True), run.config["model"]
@@ -140,7 +148,7 @@ def verify_folder(
         loaded = run.load_model(None if "url" in about else Path(source), trust_pickle)
         yield from compare_config(run, _describe_inputs(run, table, loaded, source))
         with TemporaryDirectory() as scratch:
-            again = make_again(run, table, loaded, source, Path(scratch) / TRACE_FILE)
+            again = make_again(run, table, loaded, Path(scratch) / TRACE_FILE)
         yield from verify_run(run, again, sealed)
     except Exception as error:  # settings that no run has can fail anywhere
         if isinstance(error, ModelError) or (isinstance(error, HornbookError) and loaded is None):
@@ -149,14 +157,32 @@ def verify_folder(
         yield Finding(str(folder), False, f"it cannot be made again as it says: {reason}".partition("\n")[0])
 
 
-def _verify_files_alone(run: Run, sealed: Collection[str]) -> Iterator[Finding]:
-    """Verify a run that was saved from Python: its files follow from its extraction; it proves nothing."""
+def _find_broken_seals(folder: Path, sealed: Mapping[str, str]) -> Iterator[Finding]:
+    """A finding for each file that was changed or removed after the folder was sealed."""
+    if not sealed:
+        yield Finding(SEAL_FILE, False, "it was changed after the run")
+    for name, expected in sealed.items():
+        path = folder / name
+        if not path.is_file():
+            yield Finding(name, False, "the file was removed after the run")
+        elif file_checksum(path) != expected:
+            yield Finding(name, False, "it was changed after the run: the checksums differ")
+
+
+def _list_unsealed(folder: Path, sealed: Collection[str]) -> Iterator[Finding]:
+    """The files in a folder that the run did not seal: the user's, and the answers of an endpoint."""
+    ignored = {*sealed, SEAL_FILE, LOCK_FILE}
+    for name in sorted(path.name for path in folder.iterdir() if path.name not in ignored):
+        yield Finding(name, None, "it is not a file of the run, so it is not sealed")
+
+
+def _verify_files_alone(run: Run, sealed: Collection[str], says: str) -> Iterator[Finding]:
+    """Verify a run that cannot be made again: its files follow from its extraction; it proves nothing."""
     files = result_files(run.extraction)
     del files[EXTRACTION_FILE]
     underived = [name for name in sealed if name in (TRACE_FILE, PROOFS_FILE)]
     yield from compare_files(run, files, [name for name in sealed if name not in underived])
     claims = any(line.guarantee is not None for line in run.extraction.lines)
-    says = "it was saved from Python, with no path of a model or a table"
     for name in underived:
         yield Finding(name, None, says)
     says += "; what it claims to be proved cannot be derived" if claims else ""
@@ -196,11 +222,8 @@ def _describe_inputs(run: Run, table: TargetTable, loaded: Any, source: str) -> 
     return {**parts, "model": described}
 
 
-def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Path) -> MadeAgain:
-    """Make the run again that is in a folder; nothing is written there.
-
-    The loaded model is that of `source`, and `trace` is a file for the trace.
-    """
+def make_again(run: Run, table: TargetTable, loaded: Any, trace: Path) -> MadeAgain:
+    """Make the run again that is in a folder; nothing is written there but to `trace`, a file elsewhere."""
     config, settings = run.config, run.config["settings"]
     book = settings["code_book"]
     words = read_code_book(book and run.find_file(book), table.frame_of(settings))
@@ -219,11 +242,11 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
     by_queries = run.bind_queries(table, loaded, words)
     new = NewRun(config, None, notes=tuple(note_inputs(table, by_queries, config["model"])))
     learned: list[Rule] = []
-    prover, mended = None, {}
+    prover, claimed = None, list[Certificate]()
     if config.get("proof") is not None:
         prover = by_queries.teacher.prover()
-        content = read_certificates(run.folder / PROOFS_FILE)
-        mended = mend_rules(read_proofs(prover.vocabulary, content))  # which are derived again later
+        claimed = read_proofs(prover.vocabulary, run.folder / PROOFS_FILE)
+    mended = mend_rules(claimed)  # which are derived again later
 
     def mend(rules: Sequence[Rule]) -> dict[Rule, Rule | None]:
         learned.extend(rules)
@@ -236,7 +259,7 @@ def make_again(run: Run, table: TargetTable, loaded: Any, source: str, trace: Pa
         by_queries.frame,
         trace=trace.read_text("utf-8") if trace.exists() else None,
         prover=prover,
-        source=Path(source),
+        certificates=tuple(claimed),
         learned=tuple(learned),
     )
 
@@ -262,7 +285,7 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str]) -> Iterator[
     classes = [own if own == word else f"{own}, called {word}" for own, word in named]
     yield Finding("the model's classes", True, "; ".join(classes))
     yield Finding("the table's columns", True, ", ".join(again.extraction.explanation.columns))
-    extraction = run.extraction if is_stopped_by_time(run) else again.extraction
+    extraction = again.extraction
     files = {} if again.trace is None else {TRACE_FILE: again.trace}
     asked = run.config.get("proof")
     if asked is None:
@@ -272,19 +295,10 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str]) -> Iterator[
         stated = [line.guarantee for line in run.extraction.lines]
         extraction = add_verdicts(extraction, Domain.of(again.frame), stated)
     else:
-        content, vocabulary = read_certificates(run.folder / PROOFS_FILE), again.prover.vocabulary
-        limits, learned = ProofLimits(**asked), again.learned
-        yield from verify_certificates(
-            again.prover,
-            content,
-            rules=learned,
-            model=again.source,
-            limits=limits,
-            seconds=limits.patience,
-        )
-        certificates = read_proofs(vocabulary, content)
-        files[PROOFS_FILE] = certificates_text(content, vocabulary, certificates)
-        extraction = add_guarantees(extraction, list_guarantees(certificates))
+        limits, claimed = ProofLimits(**asked), again.certificates
+        yield from verify_certificates(again.prover, claimed, again.learned, limits)
+        files[PROOFS_FILE] = write_proofs(again.prover.vocabulary, claimed)
+        extraction = add_guarantees(extraction, list_guarantees(claimed))
     files |= result_files(extraction)
     yield from compare_files(run, files, sealed)
     yield from _list_underived(run, files, sealed)
@@ -334,8 +348,6 @@ def _find_other_explanation(run: Run, again: Extraction) -> str | None:
     """The first difference of explanation, classes or code book from those made again."""
     parts = ("target", "classes", "explanation", "code_book")
     stated, made = ({part: each.to_object()[part] for part in parts} for each in (run.extraction, again))
-    for name in CHOSEN_BY_TIME if is_stopped_by_time(run) else ():
-        made["explanation"][name] = stated["explanation"].get(name)
     difference = find_difference(stated, json.loads(json.dumps(made)), "")
     return difference and difference.removeprefix(".")
 
@@ -371,8 +383,6 @@ def _list_underived(run: Run, made: Mapping[str, str], sealed: Collection[str]) 
     parts = [f"{CONFIG_FILE}: {begun}"]
     if "held_out" in run.config["model"]:
         parts.append(f"{CONFIG_FILE}: how the model was trained, and its accuracy")
-    if is_stopped_by_time(run):
-        parts.append(f"{EXTRACTION_FILE}: the rules and figures of a run that the clock stopped")
     parts += [name for name in sealed if name in (TIMES_FILE, TRACE_TIMES_FILE)]
     yield from (Finding(each, None, "nothing to compare it with") for each in parts)
 
@@ -394,3 +404,40 @@ def _describe_versions(run: Run) -> str:
     stated, own = run.config.get("versions", {}), library_versions()
     others = [f"{name} {stated[name]}" for name in stated if stated[name] != own.get(name)]
     return f"; the run was made with {', '.join(others)}, which is not installed" if others else ""
+
+
+def find_difference(given: Any, derived: Any, place: str) -> str | None:
+    """Describe the first difference between a JSON value and the derived one; None if they are equal.
+
+    Examples
+    --------
+    >>> find_difference({"true": 1.0, "unknown": 0.5}, {"true": 1.0, "unknown": 0.25}, "encoding")
+    'encoding.unknown is 0.5, not 0.25'
+    >>> find_difference(["fever"], ["fever", "cough"], "body")
+    'body is ["fever"], not ["fever", "cough"]'
+    >>> find_difference({"": 1}, {}, "body")
+    'body. does not belong there'
+
+    """
+    if _text(given) == _text(derived):
+        return None
+    if isinstance(given, dict) and isinstance(derived, dict):
+        keys = dict.fromkeys((*derived, *given))
+        for key in keys:
+            if (key in given) != (key in derived):
+                return f"{place}.{key} {'is missing' if key in derived else 'does not belong there'}"
+        parts = [(given[key], derived[key], f"{place}.{key}") for key in keys]
+    elif isinstance(given, list) and isinstance(derived, list) and len(given) == len(derived):
+        parts = [(*pair, f"{place}[{i}]") for i, pair in enumerate(zip(given, derived, strict=True))]
+    else:
+        return f"{place} is {_short(given)}, not {_short(derived)}"
+    return next(difference for part in parts if (difference := find_difference(*part)))
+
+
+def _text(content: Any) -> str:
+    return json.dumps(content, sort_keys=True, separators=(",", ":"))
+
+
+def _short(content: Any) -> str:
+    text = json.dumps(content, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:57]}..."
