@@ -110,9 +110,7 @@ def test_fresh_names_are_free_and_wanted_where_they_can_be(wanted, taken):
 
 @pytest.mark.parametrize("feature", ["ill", "not_ill"])
 def test_label_that_is_a_feature_is_refused(feature):
-    with pytest.raises(
-        HornbookError, match=f"'{feature}' is among the features already, beside the label 'ill'"
-    ):
+    with pytest.raises(HornbookError, match=f"'{feature}' is a feature already, and the label is 'ill'"):
         Vocabulary([feature]).with_label("ill")
 
 
