@@ -9,7 +9,7 @@ from laws import draw_examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory
 from hornbook.queries import Mixture, Random, Violations, measure_disagreement
-from hornbook.queries.mixture import EVALUATION_CHUNK, flatten_mixture
+from hornbook.queries.result import EVALUATION_CHUNK, flatten_mixture
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -42,9 +42,6 @@ class Watched:
     def describe(self):
         return self.distribution.describe()
 
-    def settings(self):
-        return self.distribution.settings()
-
 
 @pytest.fixture
 def small_chunks(monkeypatch):

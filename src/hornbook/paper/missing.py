@@ -24,7 +24,8 @@ from hornbook.logic import HornTheory
 from hornbook.paper import published
 from hornbook.paper.task import Protocol, Recipe, draw_training_set
 from hornbook.queries import MLP, Examples, Net, Random, Violations, split_examples, train
-from hornbook.queries.mixture import Mixture, measure_disagreement
+from hornbook.queries.distributions import Mixture
+from hornbook.queries.result import measure_disagreement
 from hornbook.randomness import Purpose, generator
 
 EVALUATION_SAMPLES = 1 << 15

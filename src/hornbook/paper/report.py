@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
+from hornbook.paper import published
 from hornbook.paper.claims import (
     OURS,
     PAPER_NAMES,
@@ -14,11 +17,322 @@ from hornbook.paper.claims import (
     describe_answer,
     find_share,
     judge_claims,
+    percent,
     write_brief,
+    write_figure,
+    write_range,
 )
-from hornbook.paper.tables import summary_tables, tables
 from hornbook.report import Chart, Dot, Series, render_page
 from hornbook.storage import read_text, write_file
+
+READER_NAMES = {
+    "lrn_star": "LRN*",
+    "ours": "ours",
+    "tree": "tree",
+}
+"""What extracts rules, as tables call it."""
+
+STAGE_NAMES = {
+    **READER_NAMES,
+    "tree": "tree, tuning included",
+    "missing": "sweep over missing values",
+    "evaluation": "evaluation",
+}
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table of text cells with a title and a note, independent of its output format."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+    def to_markdown(self) -> str:
+        """The table as Markdown, under a heading.
+
+        Examples
+        --------
+        >>> print(ReportTable("Animals", ("name", "legs"), (("horse", "4"),)).to_markdown())
+        ## Animals
+        <BLANKLINE>
+        | name | legs |
+        |---|---|
+        | horse | 4 |
+        <BLANKLINE>
+
+        """
+        cells = ([cell.replace("\n", " ").replace("|", "\\|") for cell in row] for row in self.rows)
+        drawn = ["| " + " | ".join(row) + " |" for row in (self.columns, *cells)]
+        drawn.insert(1, "|" + "---|" * len(self.columns))
+        note = [self.note, ""] if self.note else []
+        return "\n".join([f"## {self.title}", "", *note, *drawn, ""])
+
+
+class Figure(NamedTuple):
+    """A row of a table of figures: its name, where and how it is read, and the published value.
+
+    `path` leads through the results of an experiment, one name a step.
+    """
+
+    name: str
+    path: tuple[str | int, ...]
+    form: str = ".2%"
+    published: str = "–"
+
+
+KINDS = {
+    "violation": "violations of T",
+    "random": "random",
+    "row": "real rows",
+    "near miss": "near misses",
+}
+"""The kinds of interpretations that are evaluated."""
+
+SHARES = ("evaluation", "shares")
+PAIRS = {"t_nn": "network – T", "lrn_star_nn": "LRN* – network", "ours_nn": "ours – network"}
+"""The pairs of judges whose disagreement is shown by kind of interpretation."""
+
+KNOWN = {pair: percent(share) for pair, share in published.DISAGREEMENT.items()}
+"""The published disagreements."""
+
+TABLE_2 = (
+    Figure("network – T (t_nn)", (*SHARES, "mixed", "t_nn"), published=KNOWN["t_nn"]),
+    Figure("LRN* – network (h_nn)", (*SHARES, "mixed", "lrn_star_nn"), published=KNOWN["h_nn"]),
+    Figure("ours – network", (*SHARES, "mixed", "ours_nn")),
+    Figure("LRN* – T (t_h)", (*SHARES, "mixed", "t_lrn_star"), published=KNOWN["t_h"]),
+    Figure("ours – T", (*SHARES, "mixed", "t_ours")),
+    Figure("tree – T (t_tree)", (*SHARES, "mixed", "t_tree"), published=KNOWN["t_tree"]),
+    Figure("tree – network", (*SHARES, "mixed", "tree_nn")),
+    Figure("real rows that the network rejects", ("evaluation", "rows_rejected")),
+    Figure("log-odds of the empty interpretation", ("search", "empty"), ".1f"),
+)
+
+BY_KIND = tuple(
+    Figure(f"{name}: {judges}", (*SHARES, kind, pair))
+    for kind, name in KINDS.items()
+    for pair, judges in PAIRS.items()
+)
+
+RULES = tuple(
+    Figure(f"{name}: {what}", (*path, reader, figure), form, was if reader == "lrn_star" else "–")
+    for reader, name in READER_NAMES.items()
+    for what, path, figure, form, was in (
+        ("rules", ("evaluation", "rules"), "count", ".0f", "–"),
+        (
+            "in T, up to the side of the class",
+            ("evaluation", "rules"),
+            "in_t_by_side",
+            ".0f",
+            str(published.RULES_OF_T),
+        ),
+        ("entailed by T", ("evaluation", "rules"), "entailed_by_t", ".0f", "some more"),
+        ("literals in a body", ("evaluation", "rules"), "body_literals", ".1f", "–"),
+        (
+            "features in a body",
+            ("evaluation", "rules"),
+            "body_features",
+            ".1f",
+            f"about {published.BODY_FEATURES}",
+        ),
+        ("equivalence queries", (), "equivalence_queries", ".0f", str(published.QUERIES)),
+        ("answers of the network", (), "membership_queries", ",.0f", "–"),
+        ("stopped by", (), "stopped", "", "–"),
+    )
+)
+
+NETS = (
+    *(
+        Figure(str(net), ("search", "published", str(net), "cross_validated"), ".4f", f"{accuracy:.4f}")
+        for net, accuracy in published.NETS
+    ),
+    Figure("chosen net, cross-validated", ("search", "chosen", "cross_validated"), ".4f"),
+    Figure("chosen net, fresh examples", ("search", "chosen", "held_out"), ".4f"),
+)
+
+TRAINING = (
+    Figure("chosen net, with further seeds", ("search", "chosen", "again"), ".4f"),
+    *(
+        Figure(f"fresh examples: {kind}", ("search", "held_out_by_kind", kind), ".1%")
+        for kind in ("random, accepted", "row, accepted", "near miss, accepted", "violation, rejected")
+    ),
+    Figure("chosen nets", ("search", "chosen", "net"), ""),
+    Figure("configurations", ("search", "configurations"), ",.0f", "4,080"),
+    Figure("trainings", ("search", "trainings"), ",.0f", "12,240"),
+)
+
+TIMES = tuple(
+    Figure(name, ("seconds", stage, "cpu"), ".1f", was)
+    for stage, name in STAGE_NAMES.items()
+    for was in (f"about {published.HOURS[stage]} h" if stage in published.HOURS else "–",)
+)
+
+FIGURE_TABLES = (
+    (
+        "Table 2",
+        "Of fresh interpretations, the share that two of them judge differently.",
+        TABLE_2,
+    ),
+    ("By kind of interpretation", "Real rows are counted once each, with their class.", BY_KIND),
+    (
+        "Rules",
+        "B → survives and B ∧ not_survives → ⊥ differ in the side of the class literal alone. Bodies are "
+        "counted without the class; the rule of a patient has about 91 literals about 44 features.",
+        RULES,
+    ),
+    ("Table 1", "Accuracies in folds, and of the chosen net on fresh examples.", NETS),
+    ("The search", "", TRAINING),
+    (
+        "CPU-seconds",
+        "Drawing and the network's answers are included.",
+        TIMES,
+    ),
+)
+"""The tables of figures: title, note, rows. Figures that a run does not have are left out."""
+
+
+def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
+    """All tables, those that answer first."""
+    verdicts, reasons = claim_tables(metrics)
+    second, kinds, rules, nets, training, times = (figure_table(metrics, *table) for table in FIGURE_TABLES)
+    found = [verdicts, second, reasons, seed_table(metrics), rules, kinds, nets, training]
+    found += [missing_table(metrics), times, choices_table(metrics)]
+    return [table for table in found if table.rows]
+
+
+def summary_tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
+    """The tables for a document: verdicts, the paper's tables, and short ones of what is beside them."""
+    readings = {name: each for name, each in metrics["experiments"].items() if name in PAPER_NAMES}
+    verdicts, _, *others = tables({**metrics, "experiments": readings or metrics["experiments"]})
+    (first,) = (table for table in others if table.title == "Table 1")
+    (choices,) = (table for table in others if table.title == "What the paper leaves open")
+    answers = replace(choices, columns=choices.columns[:2], rows=tuple(row[:2] for row in choices.rows))
+    second = figure_table(metrics, *FIGURE_TABLES[0])
+    found = [verdicts, second, first, missing_table(metrics, MISSING[:2]), answers]
+    return [table for table in found if table.rows]
+
+
+def figure_table(metrics: Mapping[str, Any], title: str, note: str, figures: Sequence[Figure]) -> ReportTable:
+    """A table of figures, with a column for each experiment; figures that none of them has are left out."""
+    experiments = [
+        {**results, "seconds": metrics["seconds"][name]} for name, results in metrics["experiments"].items()
+    ]
+    rows = (
+        (figure.name, figure.published, *(find_figure(results, figure) for results in experiments))
+        for figure in figures
+    )
+    kept = [row for row in rows if any(cell != "–" for cell in row[2:])]
+    columns = ("", "published", *(metrics["labels"][name] for name in metrics["experiments"]))
+    if all(row[1] == "–" for row in kept):
+        columns, kept = (columns[0], *columns[2:]), [(row[0], *row[2:]) for row in kept]
+    return ReportTable(title, columns, tuple(kept), note)
+
+
+def find_figure(results: Any, figure: Figure) -> str:
+    """A figure of an experiment, with its range over the repetitions; a dash if it has none."""
+    try:
+        runs = reduce(lambda part, step: part[step], figure.path, results)["runs"]
+    except (KeyError, IndexError):
+        return "–"
+    if isinstance(runs[0], dict):
+        runs = [run["estimate"] for run in runs]
+    if isinstance(runs[0], int | float):
+        return write_range(runs, figure.form)
+    return "; ".join(str(each) for each in dict.fromkeys(runs) if each is not None) or "–"
+
+
+def claim_tables(metrics: Mapping[str, Any]) -> tuple[ReportTable, ReportTable]:
+    """The verdicts, with a column for each reading of the paper; and what each rests on."""
+    labels, verdicts, reasons = metrics["labels"], [], []
+    claims = judge_claims(metrics)
+    names = list(dict.fromkeys(claim.protocol for claim in claims))
+    for topic in dict.fromkeys(claim.topic for claim in claims):
+        several = {claim.protocol: claim for claim in claims if claim.topic == topic}
+        first = next(iter(several.values()))
+        cells = (f"{claim.here}: {claim.verdict}" for claim in several.values())
+        verdicts.append((first.text, first.published, *cells))
+        reasons.append((topic, merge_texts({labels[name]: each.reason for name, each in several.items()})))
+    seeds = metrics["seeds"]
+    note = (
+        f"Medians over the seeds {seeds[0]} to {seeds[-1]}, in brackets their range. As published: within a "
+        "quarter of the published figure, or that is in the middle half of the runs. Not comparable: "
+        "the paper's conditions are not met, or runs contradict each other."
+    )
+    heading = ("claim", "published", *(labels[name] for name in names))
+    return (
+        ReportTable("Verdicts", heading, tuple(verdicts), note),
+        ReportTable("What the verdicts rest on", ("claim", "reason"), tuple(reasons)),
+    )
+
+
+SEED_FIGURES = (
+    Figure("t_nn", (*SHARES, "mixed", "t_nn")),
+    Figure("h_nn, LRN*", (*SHARES, "mixed", "lrn_star_nn")),
+    Figure("h_nn, ours", (*SHARES, "mixed", "ours_nn")),
+    Figure("t_h, LRN*", (*SHARES, "mixed", "t_lrn_star")),
+    Figure("t_h, ours", (*SHARES, "mixed", "t_ours")),
+    Figure("log-odds of the empty one", ("search", "empty"), ".1f"),
+    Figure("chosen net", ("search", "chosen", "net"), ""),
+)
+"""The figures that are shown seed by seed."""
+
+
+def seed_table(metrics: Mapping[str, Any]) -> ReportTable:
+    """The figures of every repetition by itself."""
+    rows = []
+    for name, results in metrics["experiments"].items():
+        for at, seed in enumerate(metrics["seeds"]):
+            cells = []
+            for figure in SEED_FIGURES:
+                each = reduce(lambda part, step: part[step], figure.path, results)["runs"][at]
+                value = each["estimate"] if isinstance(each, dict) else each
+                cells.append(write_figure(value, figure.form))
+            rows.append((metrics["labels"][name], str(seed), *cells))
+    columns = ("unknown pair", "seed", *(figure.name for figure in SEED_FIGURES))
+    return ReportTable("Seed by seed", columns, tuple(rows))
+
+
+MISSING = (("common", "accuracy", ".3f"), ("t_h", "t_h", ".2%"), ("h_nn", "h_nn", ".2%"))
+"""The figures of the sweep over missing values, with their headings and formats."""
+
+
+def missing_table(
+    metrics: Mapping[str, Any], figures: Sequence[tuple[str, str, str]] = MISSING
+) -> ReportTable:
+    """Accuracy and rules against the share of unknown values, level by level."""
+    swept = {name: each["missing"] for name, each in metrics["experiments"].items() if "missing" in each}
+    headings = (f"{metrics['labels'][name]}: {heading}" for name in swept for _, heading, _ in figures)
+    rows = []
+    for level in zip(*swept.values(), strict=True):
+        shares = (write_range(level[0][name]["runs"], ".0%") for name in ("missing", "unknown"))
+        cells = (write_range(each[name]["runs"], form) for each in level for name, _, form in figures)
+        rows.append((*shares, *cells))
+    note = (
+        "The paper's net, trained on the rules of the patients who lack most, with ever more of their open "
+        "values unknown, and on as many accepted examples with the same share unknown. One test for all "
+        "levels; rules of LRN*."
+    )
+    return ReportTable("Missing values", ("open unknown", "all unknown", *headings), tuple(rows), note)
+
+
+def choices_table(metrics: Mapping[str, Any]) -> ReportTable:
+    """What the paper leaves open; where experiments differ, the answer and the reason of each."""
+    labels, rows = metrics["labels"], []
+    by_experiment = {name: metrics["choices"][name] for name in metrics["experiments"]}
+    for choices in zip(*by_experiment.values(), strict=True):
+        questions, *cells = zip(*choices, strict=True)
+        named = (dict(zip(map(labels.get, by_experiment), texts, strict=True)) for texts in cells)
+        rows.append((questions[0], *map(merge_texts, named)))
+    return ReportTable("What the paper leaves open", ("choice", "here", "why"), tuple(rows))
+
+
+def merge_texts(texts: Mapping[str, str]) -> str:
+    """What several experiments say, once if they say the same."""
+    if len(set(texts.values())) == 1:
+        return next(iter(texts.values()))
+    return "; ".join(f"{label}: {text}" for label, text in texts.items() if text)
+
 
 PAPER_TITLE = "Extracting rules from neural networks with partial interpretations"
 

@@ -44,7 +44,7 @@ from hornbook.queries import (
 )
 from hornbook.queries.distributions import draw_numbers
 from hornbook.queries.network import EncodingName
-from hornbook.queries.table_theory import OPEN_UNKNOWN
+from hornbook.queries.violations import OPEN_UNKNOWN
 from hornbook.tables import Table
 
 ENCODING_LABELS = {"zero": "(0, 0)", "half": "½", "signed": "−1, 0, 1", "two-channel": "two inputs"}

@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING
 
 from hornbook.lazy import load_lazily
 from hornbook.queries.conclusion import Conclusion
-from hornbook.queries.distributions import DEFAULT_MISSING, Distribution, Labelled, Random, Rows
+from hornbook.queries.distributions import DEFAULT_MISSING, Distribution, Labelled, Mixture, Random, Rows
 from hornbook.queries.horn1 import horn1
 from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
 from hornbook.queries.lrn_star import Closed, by_groups, lrn_star, meet_query, shrink_by_halves
 from hornbook.queries.membership import Cached, Classifier, Counted, GroupPropagation, Judge
-from hornbook.queries.mixture import Mixture, measure_disagreement
 from hornbook.queries.oracles import NegativeSampling, PerfectTeacher, Sampling
 from hornbook.queries.protocol import (
     Budget,
@@ -33,12 +32,12 @@ from hornbook.queries.result import (
     RuleStatistics,
     Settings,
     measure_coherence,
+    measure_disagreement,
     measure_rules,
 )
 from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
-from hornbook.queries.table_theory import target_questions, target_theory
 from hornbook.queries.trace import Trace
-from hornbook.queries.violations import Violations, smallest_violations
+from hornbook.queries.violations import Violations, smallest_violations, target_questions, target_theory
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser, binarise_table

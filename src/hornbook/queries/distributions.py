@@ -6,7 +6,7 @@ import operator
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,10 +40,6 @@ class Distribution(Protocol):
 
     def describe(self) -> str:
         """The distribution in words, with every parameter."""
-        ...
-
-    def settings(self) -> dict[str, Any]:
-        """The kind and the parameters, ready for JSON."""
         ...
 
 
@@ -211,11 +207,6 @@ class Random(BitSliced):
             f"each value unknown with probability {percent(self.missing)}{grouped}"
         )
 
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        groups = [[self.vocabulary.name(v) for v in group] for group in self.groups]
-        return {"kind": self.kind, "missing": self.missing, "groups": groups}
-
 
 @dataclass(frozen=True)
 class Rows(BitSliced):
@@ -325,17 +316,6 @@ class Rows(BitSliced):
         )
         return f"{len(self.rows)} real rows{flipped}{hidden}" + ("" if flipped or hidden else " as they are")
 
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        groups = [[self.vocabulary.name(v) for v in group] for group in self.groups]
-        return {
-            "kind": self.kind,
-            "rows": len(self.rows),
-            "missing": self.missing,
-            "flips": self.flips,
-            "groups": groups,
-        }
-
 
 @dataclass(frozen=True)
 class Labelled(BitSliced):
@@ -393,10 +373,6 @@ class Labelled(BitSliced):
         """The distribution in words."""
         return f"{self.label!r} true or false with probability 50 % each, and: {self.features.describe()}"
 
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {"kind": self.kind, "label": self.label, "features": self.features.settings()}
-
 
 @dataclass(frozen=True)
 class Complete:
@@ -431,6 +407,79 @@ class Complete:
         """The distribution in words."""
         return f"{self.items.describe()}; unknown values drawn at random"
 
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {"kind": self.kind, "items": self.items.settings()}
+
+@dataclass(frozen=True)
+class Mixture:
+    """Each item from one of the components, chosen with probability proportional to its weight.
+
+    Examples
+    --------
+    >>> vocabulary = Vocabulary.with_duals(["sunny", "happy"])
+    >>> from hornbook.queries.distributions import Random
+    >>> mixture = Mixture((Random(vocabulary, 0.1), Random(vocabulary, 0.9)), weights=(3, 1))
+    >>> print(mixture)
+    75 % random interpretations of 2 pairs, each value unknown with probability 10 %;
+    25 % random interpretations of 2 pairs, each value unknown with probability 90 %
+    >>> batch, component = mixture.draw_labelled(1000, np.random.default_rng(0))
+    >>> bool(0.2 < component.mean() < 0.3)
+    True
+
+    """
+
+    components: tuple[Distribution, ...]
+    weights: tuple[float, ...]
+    kind: ClassVar[str] = "mixture"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "components", tuple(self.components))
+        object.__setattr__(self, "weights", tuple(map(float, self.weights)))
+        if not self.components or len(self.components) != len(self.weights):
+            raise HornbookError(
+                f"a mixture needs one weight a component; "
+                f"got {len(self.components)} components and {len(self.weights)} weights"
+            )
+        if not all(weight >= 0 and np.isfinite(weight) for weight in self.weights) or not any(self.weights):
+            raise HornbookError(f"weights are not negative and not all zero; got {list(self.weights)}")
+        if any(component.vocabulary != self.vocabulary for component in self.components):
+            raise HornbookError("the components of a mixture are over one vocabulary")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the components."""
+        return self.components[0].vocabulary
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The weights made to sum to 1."""
+        return tuple(weight / sum(self.weights) for weight in self.weights)
+
+    def draw(self, size: int, rng: np.random.Generator) -> Batch:
+        """`size` independent interpretations."""
+        return self.draw_labelled(size, rng)[0]
+
+    def draw_labelled(self, size: int, rng: np.random.Generator) -> tuple[Batch, NDArray[np.intp]]:
+        """`size` independent interpretations, and for each the index of its component."""
+        if len(self.components) == 1:
+            return self.components[0].draw(size, rng), np.zeros(size, np.intp)
+        origins = rng.choice(len(self.components), operator.index(size), p=self.shares)
+        counts = np.bincount(origins, minlength=len(self.components)).tolist()
+        parts = [each.draw(count, rng) for each, count in zip(self.components, counts, strict=True)]
+        places = np.empty(size, np.intp)
+        places[np.argsort(origins, kind="stable")] = np.arange(size)
+        return Batch.concatenate(parts)[places], origins
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def describe(self) -> str:
+        """The distribution in words."""
+        parts = zip(self.shares, self.components, strict=True)
+        return ";\n".join(f"{percent(share)} {component.describe()}" for share, component in parts)
+
+
+def flatten_mixture(distribution: Distribution, weight: float = 1.0) -> list[tuple[Distribution, float]]:
+    """The components of a mixture, nested ones included, each with its share."""
+    if not isinstance(distribution, Mixture):
+        return [(distribution, weight)]
+    shares = zip(distribution.components, distribution.shares, strict=True)
+    return [part for component, share in shares for part in flatten_mixture(component, weight * share)]

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from operator import and_
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,10 +110,6 @@ class World:
     def make_batch(self, digits: NDArray[np.intp]) -> Batch:
         """Cases as total interpretations, by their digits, shape (cases, digits)."""
         return Batch.from_array(self._read_cases(digits).T, self.vocabulary)
-
-    def settings(self) -> dict[str, Any]:
-        """The sizes of the groups, ready for JSON."""
-        return {"kind": self.kind, "shape": list(self.shape)}
 
     def describe(self) -> str:
         """The cases in words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import combinations
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -25,11 +26,107 @@ from hornbook.logic import (
 )
 from hornbook.logic.formats import to_json
 from hornbook.queries.completions import COMPLETIONS_BLOCK, MAX_ROUND, CompletionTable, cross_indices
-from hornbook.queries.distributions import Distribution
+from hornbook.queries.distributions import Distribution, Mixture, flatten_mixture
 from hornbook.queries.literals import Groups
 from hornbook.queries.protocol import Budget, Guarantee, Membership
 from hornbook.queries.trace import Trace
 from hornbook.statistics import Share
+
+EVALUATION_CHUNK = 1 << 15
+"""Number of interpretations judged at a time, which bounds the memory for any sample size."""
+
+
+def ask_judge(member: Membership, batch: Batch, name: str) -> Bools:
+    """A judge's answers, shape (items,); refuse any other shape."""
+    answered = np.asarray(member(batch))
+    if answered.shape != (len(batch),):
+        raise HornbookError(f"{name} gave answers of shape {answered.shape} to {len(batch)} interpretations")
+    return answered.astype(np.bool_, copy=False)
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """For each pair of judges, the share of interpretations that they judge differently.
+
+    `shares` holds the pairs by name, `by_kind` the same for each kind of interpretation in
+    the distribution. Intervals are for one share at a time.
+    """
+
+    shares: dict[str, Share]
+    by_kind: dict[str, dict[str, Share]]
+    distribution: str
+
+    def __getitem__(self, pair: str) -> Share:
+        return self.shares[pair]
+
+
+def measure_disagreement(
+    judges: Mapping[str, Membership],
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+) -> Disagreement:
+    """The pairwise disagreement of judges on `size` fresh interpretations.
+
+    The pair of the judges `t` and `h`, given in that order, is called `t_h`. A mixture is
+    also broken down by the kind of its components, those of mixtures within it included.
+
+    Parameters
+    ----------
+    judges
+        The judges to compare, each with a short name. The order decides what a pair is
+        called: `t, h, tree, nn` gives t_h, t_tree, t_nn, h_tree, h_nn and tree_nn.
+    distribution
+        Where the interpretations come from.
+    size
+        Number of interpretations. Memory does not depend on it.
+    rng
+        The source of randomness.
+
+    Examples
+    --------
+    >>> from hornbook.queries import Random, Violations
+    >>> from hornbook.logic import HornTheory
+    >>> t = HornTheory.parse("horse & wings -> pegasus")
+    >>> h = HornTheory.parse("horse -> pegasus", t.vocabulary)
+    >>> mixed = Mixture((Random(t.vocabulary), Violations(t)), (1, 1))
+    >>> judges = {"t": t.satisfied_by, "h": h.satisfied_by}
+    >>> found = measure_disagreement(judges, mixed, 10_000, np.random.default_rng(0))
+    >>> 0.03 < found["t_h"].estimate < 0.04
+    True
+    >>> found.by_kind["violation"]["t_h"].hits
+    0
+
+    """
+    if len(judges) < 2:
+        raise HornbookError(f"a disagreement needs two judges at least; got {list(judges)}")
+    if size < 1:
+        raise HornbookError(f"a share is estimated from at least one sample; got size={size}")
+    components, weights = zip(*flatten_mixture(distribution), strict=True)
+    mixture, pairs = Mixture(components, weights), list(combinations(judges, 2))
+    differences = np.zeros((len(components), len(pairs)), np.int64)
+    sizes = np.zeros(len(components), np.int64)
+    for start in range(0, size, EVALUATION_CHUNK):
+        batch, component = mixture.draw_labelled(min(EVALUATION_CHUNK, size - start), rng)
+        sizes += np.bincount(component, minlength=len(components))
+        answered = {name: ask_judge(member, batch, name) for name, member in judges.items()}
+        for column, (left, right) in enumerate(pairs):
+            differing = component[answered[left] != answered[right]]
+            differences[:, column] += np.bincount(differing, minlength=len(components))
+
+    kinds = np.array([component.kind for component in components])
+    names = [f"{left}_{right}" for left, right in pairs]
+
+    def shares(members: Bools) -> dict[str, Share]:
+        total = int(sizes[members].sum())
+        hits = differences[members].sum(axis=0).tolist()
+        return {name: Share.of(hit, total) for name, hit in zip(names, hits, strict=True)}
+
+    return Disagreement(
+        shares(np.ones(len(components), np.bool_)),
+        {kind: shares(kinds == kind) for kind in dict.fromkeys(kinds.tolist())},
+        distribution.describe(),
+    )
 
 
 @dataclass(frozen=True)
@@ -306,7 +403,7 @@ def run_identity(
     given = asdict(settings)
     decisive = {name: given[name] for name in given if name not in ("budget", "max_literals")}
     return decisive | {
-        "distribution": distribution.settings(),
+        "distribution": distribution.describe(),
         "vocabulary": _digest(to_json(vocabulary, ())),
         "background": _digest(to_json(vocabulary, background or ())),
         "heads": None

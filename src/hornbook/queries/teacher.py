@@ -35,7 +35,7 @@ from hornbook.queries.reader import (
     to_frame,
     wrap_column_model,
 )
-from hornbook.queries.table_theory import target_questions, target_theory
+from hornbook.queries.violations import target_questions, target_theory
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import (
     Kind,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from operator import or_
-from typing import Any, ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from hornbook.queries.distributions import (
     DEFAULT_MISSING,
     BitSliced,
     Distribution,
+    Mixture,
     Random,
     draw_numbers,
     percent,
@@ -120,10 +121,6 @@ class Violations(BitSliced):
         grouped = f", at most one true in each of {len(self.groups)} groups" if self.groups else ""
         return f"the rest random, unknown with probability {percent(self.missing)}{grouped}"
 
-    def settings(self) -> dict[str, Any]:
-        """The parameters, ready for JSON."""
-        return {**self.source.settings(), "kind": self.kind, "rules": len(self.rules)}
-
 
 def impose_literals(
     rows: tuple[Words, Words], must: Words, literals: Literals, groups: Groups
@@ -165,3 +162,71 @@ def find_violation(rule: Rule, vocabulary: Vocabulary) -> Interpretation:
 def smallest_violations(theory: HornTheory, groups: Groups = ()) -> list[Interpretation]:
     """The smallest pair-consistent violation of every rule that has one."""
     return [find_violation(rule, theory.vocabulary) for rule in find_violable(theory, groups)]
+
+
+OPEN_UNKNOWN = 0.95
+"""The probability that a value which a violated rule of T leaves open is unknown."""
+
+
+def target_theory(rows: Batch, label: str, conflicts: Literal["refuse", "drop"] = "refuse") -> HornTheory:
+    """Build the paper's T: one rule per row, and the disjointness of every pair of duals.
+
+    A row's rule says that its known values together imply its class.
+
+    Parameters
+    ----------
+    rows
+        The rows over a vocabulary with duals, class included.
+    label
+        The class variable.
+    conflicts
+        Whether to refuse the rows or drop a rule when a row contradicts the rule of another one
+        (at least its known values, and the other class).
+
+    Examples
+    --------
+    >>> from hornbook.logic import Vocabulary
+    >>> vocabulary = Vocabulary.with_duals(["fever", "cough", "ill"])
+    >>> nan = float("nan")
+    >>> rows = Batch.from_array([[1, nan, 1, 0, nan, 0], [0, 1, 0, 1, 0, 1]], vocabulary)
+    >>> print(target_theory(rows, "ill"))
+    fever → ill
+    cough ∧ not_fever → not_ill
+    fever ∧ not_fever → ⊥
+    cough ∧ not_cough → ⊥
+    ill ∧ not_ill → ⊥
+
+    """
+    rules = row_rules(rows, label)
+    background = HornTheory.background(rows.vocabulary)
+    theory = HornTheory(rows.vocabulary, rules) | background
+    rejected = np.flatnonzero(~theory.satisfied_by(rows)).tolist()
+    if rejected and conflicts == "refuse":
+        shown = ", ".join(str(row + 1) for row in rejected[:5]) + (" …" if len(rejected) > 5 else "")
+        raise HornbookError(
+            f"{len(rejected)} rows ({shown}) contradict the rule of a row of the other class; "
+            "use more bins or columns, or conflicts='drop'"
+        )
+    dropped = set(rejected)
+    kept = [rule for position, rule in enumerate(rules) if position not in dropped]
+    return HornTheory(rows.vocabulary, kept) | background
+
+
+def row_rules(rows: Batch, label: str) -> list[Rule]:
+    """Return a rule for each row: its known values together imply its class."""
+    vocabulary = rows.vocabulary
+    classes = (vocabulary.index(label), vocabulary.dual(vocabulary.index(label)))
+    if None in vocabulary.duals:
+        raise HornbookError("the rule of a row needs the dual of every variable; use Binariser(dual=True)")
+    rules = []
+    for number, row in enumerate(rows, 1):
+        head = next((v for v in classes if v in row.true), None)
+        if head is None:
+            raise HornbookError(f"row {number} has no value for the label {label!r}; drop such rows")
+        rules.append(Rule(row.true - set(classes), head))
+    return rules
+
+
+def target_questions(theory: HornTheory) -> Mixture:
+    """What the paper asks a network about: half violations of T, half random interpretations."""
+    return Mixture((Violations(theory, OPEN_UNKNOWN), Random(theory.vocabulary)), (1.0, 1.0))
