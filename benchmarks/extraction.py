@@ -130,37 +130,23 @@ def answerers(trace: Trace) -> Counter[str]:
 
 def trees(task: Task, network: Timed, labels: int, brief: bool, seed: int) -> list[Read]:
     """The trees, fitted to as many labels."""
-    grown = {
-        "scikit-learn's tree, 200 leaves": decision_tree(
-            network, task.mixed, labels, np.random.default_rng(seed), max_leaf_nodes=200
-        )
-    }
+    growers = {"scikit-learn's tree, 200 leaves": partial(decision_tree, size=labels, max_leaf_nodes=200)}
     if not brief:
-        grown["scikit-learn's tree, full"] = decision_tree(
-            network, task.mixed, labels, np.random.default_rng(seed)
-        )
-        grown["Hoeffding tree"] = hoeffding_tree(
-            network,
-            task.mixed,
-            100_000,
-            np.random.default_rng(seed),
+        growers["scikit-learn's tree, full"] = partial(decision_tree, size=labels)
+        growers["Hoeffding tree"] = partial(
+            hoeffding_tree,
+            size=100_000,
             settings=HoeffdingSettings(50, 0.5),
-            budget=Budget(membership_queries=labels, seconds=90),
+            samples=labels // 100_000,
+            seconds=90,
         )
-    return [
-        (
-            Row(
-                name,
-                len(tree.theory),
-                np.mean([len(rule.body) for rule in tree.theory]),
-                0,
-                tree.labels_used,
-                tree.seconds,
-            ),
-            tree.member,
-        )
-        for name, tree in grown.items()
-    ]
+    found = []
+    for name, grow in growers.items():
+        start = time.perf_counter()
+        tree = grow(network, task.mixed, rng=np.random.default_rng(seed))
+        seconds, length = time.perf_counter() - start, np.mean([len(rule.body) for rule in tree.theory])
+        found.append((Row(name, len(tree.theory), length, 0, tree.labels_used, seconds), tree.member))
+    return found
 
 
 def read(task: Task, brief: bool, seed: int) -> tuple[list[Row], str]:

@@ -27,7 +27,7 @@ from horn_networks import network_inputs, trained_network
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.baselines.tree import convert_tree, rejecting_branches
+from hornbook.baselines import convert_tree, rejecting_branches
 from hornbook.logic import BOTTOM, Batch, HornTheory, random_theory, violation
 from hornbook.queries import Budget, Counted, Random, Settings, extract
 from hornbook.queries.completions import Completions

@@ -29,7 +29,6 @@ from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, vi
 from hornbook.queries import (
     INTERRUPTED,
     MLP,
-    Budget,
     Examples,
     Membership,
     extract,
@@ -154,25 +153,26 @@ class Repetition:
         budget, unknown = self.scale.tree, self.task.protocol.unknown_input
         network, mixed = self.network, self.task.mixed
         rng = generator(self.seed, Purpose.TREE_TUNING)
-        tuning = tune_hoeffding_tree(network, mixed, budget.tuning, rng, unknown=unknown)
+        settings = tune_hoeffding_tree(network, mixed, budget.tuning, rng, unknown=unknown)
         grown = hoeffding_tree(
             network,
             mixed,
             budget.size or self.sample,
             generator(self.seed, Purpose.TREE),
-            settings=tuning.best,
-            budget=Budget(equivalence_queries=budget.samples, seconds=budget.seconds),
+            settings=settings,
+            samples=budget.samples,
+            seconds=budget.seconds,
             unknown=unknown,
         )
         self._keep_rules(folder, grown.theory.rules)
         write_json(folder / "tree.json", tree_object(grown.tree, mixed.vocabulary))
         about = {
-            "samples": grown.settings["samples"],
+            "samples": grown.samples,
             "membership_queries": grown.labels_used,
-            "tuning_labels": tuning.labels_used,
+            "tuning_labels": 2 * budget.tuning,
             "stopped": grown.stopped,
-            "grace_period": tuning.best.grace_period,
-            "delta": tuning.best.delta,
+            "grace_period": settings.grace_period,
+            "delta": settings.delta,
         }
         write_json(folder / "reading.json", about)
 

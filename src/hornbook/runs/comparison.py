@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from hornbook.baselines import decision_tree, hoeffding_tree
 from hornbook.explanations import Explanation
 from hornbook.models import Subject
-from hornbook.queries import Budget, VariableTeacher
+from hornbook.queries import VariableTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.tables import number_units
@@ -97,7 +97,6 @@ def compare_rules_with_trees(
     teacher: VariableTeacher,
     size: int,
     seed: int,
-    seconds: float = HOEFFDING_SECONDS,
 ) -> Iterator[ComparisonRow]:
     """Measure rules by queries, and trees over the same variables, on the same fresh interpretations.
 
@@ -111,8 +110,6 @@ def compare_rules_with_trees(
         The number of samples that trees are fitted to, and of those that all are measured on.
     seed
         Decides the samples.
-    seconds
-        Time limit of the Hoeffding tree, which learns sample by sample.
 
     """
     member, distribution = teacher.decide_items, teacher.feature_distribution
@@ -129,10 +126,10 @@ def compare_rules_with_trees(
         rng = generator(seed, Purpose.PEER_TRAINING)
         tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=questions + 1)
         name = f"tree of scikit-learn, at most {questions}"
-        yield measure(name, len(tree.leaves) - 1, tree.member(fresh))
+        yield measure(name, tree.splits, tree.member(fresh))
     rng = generator(seed, Purpose.PEER_TRAINING)
-    tree = hoeffding_tree(member, distribution, size, rng, budget=Budget(5, None, seconds))
-    yield measure("Hoeffding tree", len(tree.leaves) - 1, tree.member(fresh))
+    tree = hoeffding_tree(member, distribution, size, rng, samples=5, seconds=HOEFFDING_SECONDS)
+    yield measure("Hoeffding tree", tree.splits, tree.member(fresh))
 
 
 @dataclass(frozen=True)
