@@ -9,7 +9,6 @@ import threading
 import time
 import zlib
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -59,10 +58,9 @@ def numbers(size: int, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame({"age": np.random.default_rng(seed).uniform(0, 100, size)})
 
 
-@pytest.mark.parametrize("protocol", ["mlflow", "mlflow-records"])
-def test_mlflow_requests_keep_words_and_missing_values(protocol: str) -> None:
+def test_mlflow_requests_keep_words_and_missing_values() -> None:
     with serve_mlflow(old) as server:
-        endpoint = Endpoint(EndpointSettings(f"{server.url}/invocations", protocol=protocol))
+        endpoint = Endpoint(f"{server.url}/invocations")
         assert endpoint.answer_rows(ROWS) == ["young", "young", "old", "old"]
         rows = read_rows(server.bodies[0])
         assert list(rows.columns) == ["age", "visits", "sex"]
@@ -149,7 +147,7 @@ def number_row(*values: Any) -> int:
     return zlib.crc32(repr([float(each) if isinstance(each, int) else each for each in plain]).encode()) % 3
 
 
-@pytest.mark.parametrize("protocol", ["mlflow", "mlflow-records", "json"])
+@pytest.mark.parametrize("protocol", ["mlflow", "json"])
 def test_served_model_decides_every_row_as_the_model_itself(protocol: str, tmp_path: Path) -> None:
     def answer(rows: pd.DataFrame) -> list[Any]:
         return [number_row(*row) for row in rows.astype(object).itertuples(index=False)]
@@ -259,17 +257,6 @@ def test_answers_of_a_run_that_fails_are_kept(tmp_path: Path) -> None:
         with pytest.raises(ModelError):
             again.answer_rows(rows)
         assert again.counts.cached == kept
-
-
-def test_budget_of_rows_is_never_exceeded(tmp_path: Path) -> None:
-    with serve_mlflow(probability) as server:
-        settings = EndpointSettings(f"{server.url}/invocations", max_rows=100)
-        with pytest.raises(ModelError, match="max_rows = 100 rows"):
-            Endpoint(settings, tmp_path).answer_rows(numbers(300))
-        assert 0 < server.rows <= 100
-        more = Endpoint(replace(settings, max_rows=400), tmp_path)
-        assert len(more.answer_rows(numbers(300))) == 300
-        assert server.rows < 100 + 300 + 32  # nothing is paid for twice, but for what is checked
 
 
 def test_several_requests_are_in_flight_and_batches_fit_the_latency() -> None:
@@ -527,7 +514,7 @@ def test_credentials_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
         ("", 'does not say where the model is: url = "http'),
         ('url = "http://h"\nprotocoll = "json"', "did you mean 'protocol'"),
         ('url = "http://h"\nprotocol = "grpc"', "the protocol is one of"),
-        ('url = "http://h"\nmax_rows = "many"', "max_rows cannot be 'many'"),
+        ('url = "http://h"\nmax_batch = "many"', "max_batch cannot be 'many'"),
         ('url = "http://h/x"\nprotocol = "json"\nrequest = {rows = 1}', "in one place"),
         ("url = ", "is not TOML"),
         ("url = " + "[" * 3000, "it is nested too deeply"),

@@ -120,8 +120,11 @@ def test_mlflow_server_takes_both_frames_and_says_in_which_columns_values_may_mi
     mlflow_url, model, patients
 ):
     rows = patients.iloc[::7]
-    for protocol in ("mlflow", "mlflow-records"):
-        endpoint = Endpoint(EndpointSettings(mlflow_url, protocol=protocol))
+    records = EndpointSettings(
+        mlflow_url, "json", request={"dataframe_records": "$rows"}, answers="predictions.*"
+    )
+    for settings in (mlflow_url, records):
+        endpoint = Endpoint(settings)
         assert endpoint.answer_rows(rows) == model.predict(rows).tolist()
     teacher = bind_classifier(mlflow_url, patients, seed=0)
     assert teacher.donors is not None and "age" not in teacher.donors.columns

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hornbook.deadline import Stopwatch
 from hornbook.display import Displayed
-from hornbook.errors import HornbookError, ModelError, ModelTimeout
+from hornbook.errors import HornbookError, ModelTimeout
 from hornbook.models.calls import RemoteModel, is_asked_anew
 from hornbook.models.outputs import Output
 from hornbook.models.predictor import Predictor
@@ -304,15 +304,9 @@ class Endpoint(RemoteModel):
         return answers
 
     def _take_batch(self, queue: deque[bytes]) -> list[bytes]:
-        """The rows of the next request; raise if the budget of rows does not allow them."""
+        """The rows of the next request."""
         limits = (len(queue), self._batch, self.settings.max_batch, self.protocol.max_rows or len(queue))
         batch = [queue.popleft() for _ in range(min(limits))]
-        most = self.settings.max_rows
-        if most is not None and self._counts.rows + len(batch) > most:
-            raise ModelError(
-                f"{self.settings.url} may be asked about max_rows = {most:,} rows, and more are needed; "
-                "what it answered is kept: allow more, and run the same command again"
-            )
         self._count(rows=len(batch))
         return batch
 

@@ -1,6 +1,6 @@
 """How servers are asked: MLflow's scoring server, and any other function of JSON.
 
-MLflow: POST /invocations with `dataframe_split` or `dataframe_records`
+MLflow: POST /invocations with `dataframe_split`
 (https://mlflow.org/docs/latest/ml/deployment/deploy-model-locally).
 """
 
@@ -152,18 +152,15 @@ class MlflowProtocol(EndpointProtocol):
 
     name: ClassVar[str] = "mlflow"
     version: str | None = None
-    records: bool = False
 
     def describe(self) -> dict[str, Any]:
         """The version of the server; it says nothing about its model."""
         return {"mlflow": self.version}
 
     def write(self, rows: CellRows) -> Any:
-        """Rows as `dataframe_split` or `dataframe_records`, or as `inputs` if columns have no names."""
+        """Rows as `dataframe_split`, or as `inputs` if columns have no names."""
         if rows.columns is None:
             return {"inputs": rows.rows}
-        if self.records:
-            return {"dataframe_records": rows.to_objects()}
         return {"dataframe_split": {"columns": rows.columns, "data": rows.rows}}
 
     def read(self, content: Any, size: int) -> list[Any]:
@@ -244,13 +241,13 @@ def find_protocol(settings: EndpointSettings, client: HttpClient) -> EndpointPro
         return _find_language(settings, name)
     if name == "json":
         return JsonProtocol(settings.url, settings.request, settings.answers)
-    if name in ("mlflow", "mlflow-records"):
+    if name == "mlflow":
         endpoint = url if path else f"{root}/invocations"
         answer = client.get(f"{endpoint.removesuffix('/invocations')}/version")
         version = answer.text.strip()[:40] if answer.status == 200 else None
         if version is None and settings.protocol is None and path == "":
             raise HornbookError(f"{url} is not a server of MLflow's: {PROTOCOL_ADVICE}")
-        return MlflowProtocol(endpoint, version, records=name == "mlflow-records")
+        return MlflowProtocol(endpoint, version)
     raise HornbookError(f"cannot tell from {url} how its model is asked: {PROTOCOL_ADVICE}")
 
 

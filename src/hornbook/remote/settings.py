@@ -18,7 +18,7 @@ from hornbook.models.loading import is_url
 from hornbook.remote.sentence import Sentence
 from hornbook.storage import read_toml
 
-PROTOCOLS = ("mlflow", "mlflow-records", "json", "completions", "chat")
+PROTOCOLS = ("mlflow", "json", "completions", "chat")
 """The protocols by name."""
 
 TOKEN_VARIABLE = "HORNBOOK_ENDPOINT_TOKEN"
@@ -28,7 +28,6 @@ SETTING_RANGES: dict[str, tuple[float, float]] = {
     "timeout": (0.001, 86_400),
     "in_flight": (1, 1000),
     "max_batch": (1, 1_000_000),
-    "max_rows": (1, 10**12),
     "retries": (0, 100),
 }
 """The least and the largest value of a number."""
@@ -49,7 +48,7 @@ class EndpointSettings:
     url
         Where the model is asked; it has no user, password or query, since it is kept in files.
     protocol
-        `mlflow`, `mlflow-records`, `json`, or, of a language model, `completions` or `chat`; None to
+        `mlflow`, `json`, or, of a language model, `completions` or `chat`; None to
         find it out.
     classes
         The names of the classes in the order of the outputs; None to find them out.
@@ -73,8 +72,6 @@ class EndpointSettings:
         The number of requests at a time.
     max_batch
         The most rows of a request.
-    max_rows
-        The most rows that are sent to the server in all; None for no limit.
     retries
         How often a request is repeated that the server throttles or loses.
 
@@ -94,7 +91,6 @@ class EndpointSettings:
     timeout: float = 60.0
     in_flight: int = 4
     max_batch: int = 2048
-    max_rows: int | None = None
     retries: int = 6
 
     def __post_init__(self) -> None:
