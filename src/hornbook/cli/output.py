@@ -125,16 +125,17 @@ def progress(
         yield lambda text: None
         return
     text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
-    counted = () if total is None else (MofNCompleteColumn(), TimeRemainingColumn(compact=True))
+    counted = (BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
     asked = TextColumn("{task.fields[answers]}")
-    columns = (SpinnerColumn(), text, BarColumn(20), TimeElapsedColumn(), *counted, TimeLeft(), asked)
+    columns = (SpinnerColumn(), text, TimeElapsedColumn(), *(counted if total else ()), TimeLeft(), asked)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total, answers="", seconds=seconds)
 
         def show_answers(count: int, pace: float, most: int | None) -> None:
             left = (min(each for each in (most, answers, math.inf) if each is not None) - count) * pace
-            later = f", about {left:,.0f} s left" if 0 < left < math.inf else ""
-            bar.update(task, answers=f"{count:,} answers of {1000 * pace:.2g} ms{later}")
+            each = f" of {1000 * pace:.2g} ms" if pace > 1e-3 else ""
+            later = f", about {left:,.0f} s left" if 1 <= left < math.inf else ""
+            bar.update(task, answers=f"{count:,} answers{each}{later}")
 
         token = _show_answers.set(show_answers)
         try:
