@@ -54,8 +54,8 @@ SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 RARE_SHARE = 0.1
 """The share of the rows below which a class is rare: samples are drawn near its rows."""
 
-GUIDED_SHARE = 0.4
-"""The most of all samples that are drawn near the rows of rare classes."""
+GUIDED_SHARE = 0.1
+"""The share of all samples that begin at rows of rare classes."""
 
 REGION_PRICES = (0.3, 0.5)
 """The least precisions of rules that name a rare class."""
@@ -261,9 +261,7 @@ def search_explanations(
         if watch is not None:
             watch(candidate)
 
-    fitted = fit_explanations(rows, weights, classes, judged, max_literals, form)
-    named = () if form in ("tree", "card") else fit_rare_rules(rows, weights, classes, judged, max_literals)
-    for decided, build in chain(fitted, named):
+    for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
         add(decided, build)
     optima = find_optima(builds, rows, weights, samples, FULL_WORK if certify else QUICK_WORK)
     trees = [each.tree for each in optima if isinstance(each.tree, Split) and form in ("auto", "tree")]
@@ -357,9 +355,8 @@ class SampleSource:
         rare = find_rare(sizes)
         if not rare.any():
             return cls(sampler, label_rows, None)
-        share = min(GUIDED_SHARE / rare.sum(), RARE_SHARE)
-        own = np.where(rare, share / np.maximum(sizes, 1), 0.0)[labels]
-        return cls(sampler, label_rows, own + (1 - share * rare.sum()) / len(labels))
+        own = np.where(rare, GUIDED_SHARE / rare.sum() / np.maximum(sizes, 1), 0.0)[labels]
+        return cls(sampler, label_rows, own + (1 - GUIDED_SHARE) / len(labels))
 
     def draw_both(self, size: int | None, seed: int) -> tuple[WeighedSamples, WeighedSamples]:
         """Draw the samples that explanations are fitted to, and half as many that choose among them."""
@@ -426,21 +423,15 @@ def find_rare(sizes: NDArray[Any]) -> Bools:
     return rare
 
 
-def fit_rare_rules(
-    rows: CodedRows, weights: Floats, classes: tuple[str, ...], judged: CodedRows, max_literals: int
-) -> Iterator[tuple[Ints, Build]]:
-    """Decisions about other rows by rules that name the rarer classes alone, and what makes the rules."""
-    if not find_rare(weights.sum(axis=0)).any():
-        return
-    rows, weights = rows.merge_equal(weights)
-    some, own = rows.first(EXCHANGE_SAMPLES), weights[:EXCHANGE_SAMPLES]
-    order = np.argsort(-weights.sum(axis=0), kind="stable")  # the commonest class is number 0 of a region
-    numbers = np.argsort(order)[own.argmax(axis=1)]
-    for price in REGION_PRICES:
-        for found in fit_regions(some, numbers, own.sum(axis=1), max_literals, price):
+def fit_rare_rules(rows: CodedRows, weights: Floats, max_literals: int) -> Iterator[LiteralRules]:
+    """Rules that name the rarer classes alone, where there are any."""
+    totals = weights.sum(axis=0)
+    order = np.argsort(-totals, kind="stable")  # the commonest class is number 0 of a region
+    numbers = np.argsort(order)[weights.argmax(axis=1)]
+    for price in REGION_PRICES if find_rare(totals).any() else ():
+        for found in fit_regions(rows, numbers, weights.sum(axis=1), max_literals, price):
             named = tuple((body, int(order[outcome])) for body, outcome in found.rules)
-            rules = LiteralRules(named, int(order[0]))
-            yield rules.decide(judged), partial(name_rules, rules, rows.grid, classes)
+            yield LiteralRules(named, int(order[0]))
 
 
 def fit_explanations(
@@ -474,7 +465,8 @@ def fit_explanations(
                 if build(keep_condition).literals <= max_literals:  # as it is printed
                     yield card.decide(judged), build
     if form in ("auto", "rules"):
-        for rules in dict.fromkeys(fit_rules(some, own, sizes, trees)):
+        found = chain(fit_rare_rules(some, own, max_literals), fit_rules(some, own, sizes, trees))
+        for rules in dict.fromkeys(found):
             yield rules.decide(judged), partial(name_rules, rules, grid, classes)
 
 
