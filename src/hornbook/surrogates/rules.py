@@ -1,9 +1,8 @@
 """Learns rules in order, of every size, from labelled rows.
 
-Rules come from two sides. The ways of a decision tree are rules: read in order, a way need not repeat
-what the ways before it have settled. Or rules are added one by one, wherever in the order a rule
-gains most. Then every condition in turn is exchanged for the best one in its place, or left out, and
-what matters least goes until the rules are short enough.
+The ways of a decision tree are rules: read in order, a way need not repeat what the ways before it have
+settled. Then every condition in turn is exchanged for the best one in its place, or left out, and what
+matters least goes until the rules are short enough.
 
 Rules that name a region say where rare classes are, and nothing about the common one, which is class 0 and
 needs no rule. They are added one by one, each a body of a few literals and the class that it finds; then
@@ -35,13 +34,6 @@ from hornbook.surrogates.grid import CodedRows, Floats, Ints
 
 IMPROVEMENT_ROUNDS = 4
 """How often every condition of the rules may be exchanged."""
-
-MAX_BODY = 4
-"""Conditions of a rule that is added by itself; rules from a tree may have more."""
-
-GROWN_SAMPLES = 1 << 13
-"""Samples that rules are added by, one by one; all are used to improve them."""
-
 
 Body: TypeAlias = tuple[int, ...]
 
@@ -193,47 +185,6 @@ class RuleSearch:
                 self.matches.insert(position, match_body(self.rows, body))
             self._drop_idle()
 
-    def grow(self) -> bool:
-        """Add the rule that gains most for each of its literals; whether there is one that gains."""
-        later = self._right_weights()
-        reached = np.ones(len(self.rows), np.bool_)
-        best: tuple[float, int, Body, int] = (1e-9, 0, (), 0)
-        for position in range(len(self.rules) + 1):
-            for outcome, right in enumerate(self.by_class):
-                gain = right - later[position]
-                worth, body = self._find_body(np.flatnonzero(reached & (gain != 0)), gain)
-                if worth > best[0]:
-                    best = worth, position, body, outcome
-            if position < len(self.rules):
-                reached = reached & ~self.matches[position]
-        _, position, body, outcome = best
-        if body:
-            self.rules.insert(position, (body, outcome))
-            self.matches.insert(position, match_body(self.rows, body))
-        return bool(body)
-
-    def _find_body(self, where: Ints, gain: Floats) -> tuple[float, Body]:
-        """The body with most gain for each literal among those that grow by what helps most."""
-        best: tuple[float, Body] = (0.0, ())
-        body: Body = ()
-        for length in range(1, MAX_BODY + 1):
-            if not (gain[where] > 0).any():
-                break
-            part, own = self.rows.take(where), gain[where]
-            sides = np.stack([np.maximum(own, 0), np.maximum(-own, 0)], axis=1)  # what helps, and what harms
-            helped, harmed = part.sum_true(sides).T
-            sums = helped - harmed
-            literal = int(sums.argmax())
-            if sums[literal] / length > best[0]:
-                best = float(sums[literal]) / length, (*body, literal)
-            # what helps and what harms are ranked as if they were of equal weight, so that a body can grow
-            all_helped, all_harmed = sides.sum(axis=0).tolist()
-            lenient = min(1.0, all_helped / max(all_harmed, 1e-9))
-            literal = int((helped - lenient * harmed).argmax())
-            body = (*body, literal)
-            where = where[part.where_true(literal)]
-        return best
-
     def _right_weights(self) -> list[Floats]:
         """For each position the weight of every sample, or 0 if the rules from there on decide it wrongly."""
         rights = [self.by_class[self.default]]
@@ -264,7 +215,7 @@ class RuleSearch:
 def fit_rules(
     rows: CodedRows, weights: Floats, sizes: tuple[int, ...], trees: list[Node[int]]
 ) -> Iterator[LiteralRules]:
-    """Rules with up to so many literals: from the ways of trees, and added one by one."""
+    """Rules with up to so many literals, from the ways of trees."""
     for tree in trees:
         search = RuleSearch(rows, weights, list_paths(tree, rows))
         if search.size > 2 * max(sizes):
@@ -276,16 +227,6 @@ def fit_rules(
             search.shrink(target)
             search.improve()
             yield search.result()
-    part = np.arange(min(GROWN_SAMPLES, len(rows)))
-    search = RuleSearch(rows.take(part), weights[part], LiteralRules((), int(weights.sum(axis=0).argmax())))
-    for size in sizes:
-        while search.size < size and search.grow():
-            pass
-        search.improve()
-        whole = RuleSearch(rows, weights, search.result())
-        whole.shrink(size)
-        whole.improve()
-        yield whole.result()
 
 
 class RegionSearch:

@@ -54,7 +54,7 @@ SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 RARE_SHARE = 0.1
 """The share of the rows below which a class is rare: samples are drawn near its rows."""
 
-GUIDED_SHARE = 0.1
+GUIDED_SHARE = 0.3
 """The share of all samples that begin at rows of rare classes."""
 
 REGION_PRICES = (0.3, 0.5)
