@@ -2,8 +2,9 @@
 
     python benchmarks/horn_learners.py [--conexp PATH --classpath JARS]
 
-PATH is a clone of conexp-clj, whose `learn-implications-by-queries` is HORN1 (its PAC exploration is the same
-with sampled counterexamples); JARS are those of Clojure, its spec, math.combinatorics and math.numeric-tower.
+PATH is a clone of conexp-clj, whose `learn-implications-by-queries` is HORN1; JARS are those of Clojure, its
+spec, math.combinatorics and math.numeric-tower. Its `approx-canonical-base-long`, the same on machine words
+with sampled counterexamples, learns random tables (ε and δ 1 %); samples are part of its time.
 Every learner gets total counterexamples, from an oracle that decides equivalence by chaining or, for
 envelopes of random functions, by looking at every case. A theory is learned once before the clock starts.
 """
@@ -24,6 +25,8 @@ from hornbook.queries import (
     Cached,
     Counted,
     PerfectTeacher,
+    Random,
+    Sampling,
     World,
     by_groups,
     horn1,
@@ -33,7 +36,10 @@ from hornbook.queries import (
 
 THEORIES = [(20, 10, (2, 4)), (50, 25, (2, 4)), (60, 60, (2, 8))]
 FUNCTIONS = [(8, 0.7), (10, 0.9)]
+CONTEXTS = [(10, 12, 0.5), (20, 30, 0.6)]
+"""Objects, attributes, and the share of attributes that an object has."""
 SEEDS = range(3)
+TOLERANCE, PAC_CHUNK = 0.01, 256
 CONEXP = """
 (require '[conexp.fca.implications :as i] '[clojure.string :as s])
 (defn now [] (.getCurrentThreadCpuTime (java.lang.management.ManagementFactory/getThreadMXBean)))
@@ -50,6 +56,24 @@ CONEXP = """
         found (doall (i/learn-implications-by-queries base (clocked member asked) (clocked equal steps)))]
     (println (str "[" @steps "," @asked "," (/ (- (now) start @spent) 1e9) "," (/ @spent 1e9) ","
                   (count found) "]"))))
+"""
+
+PAC = """
+(require 'conexp.fca.contexts 'conexp.fca.implications '[clojure.string :as s])
+(ns pac (:require [clojure.string :as s]) (:import [clojure.lang PersistentVector PersistentHashSet])
+        (:require [conexp.fca.contexts :refer :all] [conexp.fca.implications :refer :all]))
+(def wanted '#{to-binary-matrix to-binary-context with-binary-context long->hashset long-attribute-rows
+               long-adprime approx-canonical-base-long})
+(with-open [file (java.io.PushbackReader. (clojure.java.io/reader "FAST"))]
+  (doseq [form (take-while some? (repeatedly #(read file false nil)))]
+    (when (wanted (second form)) (eval form))))
+(defn now [] (.getCurrentThreadCpuTime (java.lang.management.ManagementFactory/getThreadMXBean)))
+(defn write-rule [r] (str ",[[" (s/join "," (premise r)) "],[" (s/join "," (conclusion r)) "]]"))
+(defn run [line] (let [rows (vec (map set (read-string line))) n (inc (reduce max (mapcat seq rows)))
+      ctx (make-context-nc (set (range (count rows))) (set (range n)) (fn [[g m]] (contains? (rows g) m)))
+      start (now) found (doall (@(resolve 'pac/approx-canonical-base-long) ctx TOLERANCE TOLERANCE))]
+  (println (str "[[" (/ (- (now) start) 1e9) "]" (s/join (map write-rule found)) "]"))))
+(doseq [line (line-seq (java.io.BufferedReader. *in*))] (run line))
 """
 
 
@@ -165,16 +189,77 @@ def learn_function(n: int, share: float, seed: int) -> Iterator[tuple[str, int, 
     yield "HORN1 as changed by Blum", equivalences, memberships, seconds
 
 
+def learn_context(rows: np.ndarray, seed: int) -> tuple[HornTheory, float]:
+    """The implications of a table by HORN1 and sampling, and CPU-seconds with both kinds of queries."""
+    vocabulary = Vocabulary([f"v{v}" for v in range(rows.shape[1])])
+    lacks = (~rows).astype(np.float32)
+
+    def member(batch: Batch) -> np.ndarray:
+        given = batch.to_array() == 1
+        owners = (given.astype(np.float32) @ lacks.T == 0).astype(np.float32)
+        return ((owners @ lacks == 0) == given).all(axis=1)
+
+    sampling = Sampling(
+        member,
+        Random(vocabulary, 0.0),
+        "angluin",
+        epsilon=TOLERANCE,
+        delta=TOLERANCE,
+        seed=seed,
+        chunk=PAC_CHUNK,
+    )
+    start = time.process_time()
+    *_, last = horn1(vocabulary, member, sampling)
+    return last.hypothesis, time.process_time() - start
+
+
+def disagreement(theory: HornTheory, rows: np.ndarray) -> float:
+    """The share of random sets of attributes that are closed in only one of theory and table."""
+    given = np.random.default_rng(9).random((100_000, rows.shape[1])) < 0.5
+    lacks = (~rows).astype(np.float32)
+    owners = (given.astype(np.float32) @ lacks.T == 0).astype(np.float32)
+    closed = ((owners @ lacks == 0) == given).all(axis=1)
+    return float(
+        np.mean(closed != theory.satisfied_by(Batch.from_array(given.astype(float), theory.vocabulary)))
+    )
+
+
+def run_conexp(path: str, classpath: str, script: str, lines: list[str]) -> list[list]:
+    """What conexp-clj answers to each line, the first twice to warm up."""
+    command = ["java", "-Dconexp-clj.version=3.0.0", "-cp", f"{classpath}:{path}/src/main/clojure"]
+    command += ["clojure.main", "-e", script]
+    text = "\n".join([lines[0], *lines])
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")][1:]
+
+
 def ask_conexp(path: str, classpath: str, theories: list[HornTheory]) -> list[list[float]]:
     """Equivalence and membership queries, and seconds without oracles, of conexp-clj, warmed up."""
     lines = []
-    for theory in [theories[0], *theories]:
+    for theory in theories:
         rules = " ".join(f"[[{' '.join(map(str, sorted(r.body)))}] {r.head}]" for r in theory)
         lines.append(f"{len(theory.vocabulary)}\t[{rules}]")
-    command = ["java", "-Dconexp-clj.version=3.0.0", "-cp", f"{classpath}:{path}/src/main/clojure"]
-    command += ["clojure.main", "-e", CONEXP]
-    done = subprocess.run(command, input="\n".join(lines), capture_output=True, text=True, check=True)
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")][1:]
+    return run_conexp(path, classpath, CONEXP, lines)
+
+
+def compare_contexts(path: str, classpath: str) -> Iterator[tuple]:
+    """PAC exploration of random tables, by both: one row of the table each."""
+    script = PAC.replace("FAST", f"{path}/src/main/clojure/conexp/fca/fast.clj")
+    script = script.replace("TOLERANCE", str(TOLERANCE))
+    for objects, attributes, share in CONTEXTS:
+        tables = [np.random.default_rng(seed).random((objects, attributes)) < share for seed in SEEDS]
+        ours = [learn_context(rows, seed) for seed, rows in enumerate(tables)]
+        lines = ["[" + " ".join(f"[{' '.join(map(str, np.flatnonzero(row)))}]" for row in rows) + "]"
+                 for rows in tables]  # fmt: skip
+        theirs = []
+        for (seconds,), *rules in run_conexp(path, classpath, script, lines):
+            heads = [Rule(body, head) for body, all_heads in rules for head in all_heads]
+            theirs.append((HornTheory(ours[0][0].vocabulary, heads), seconds))
+        for name, found in (("hornbook, HORN1", ours), ("conexp-clj 3.0.0, machine words", theirs)):
+            seconds = statistics.median(spent for _, spent in found)
+            wrong = max(disagreement(theory, rows) for (theory, _), rows in zip(found, tables, strict=True))
+            target = f"table, {objects} × {attributes}"
+            yield target, name, f"{100 * wrong:.2f} % wrong", "", seconds
 
 
 def main() -> None:
@@ -204,9 +289,16 @@ def main() -> None:
             equivalences, members, seconds = (statistics.median(run[k] for run in several) for k in (1, 2, 3))
             target = f"envelope, {n} variables, {100 * share:.0f} % accepted"
             rows.append((target, several[0][0], equivalences, members, seconds))
+    if given.conexp:
+        rows += compare_contexts(given.conexp, given.classpath)
     table = Table("target", "learner", "equivalence", "membership", "CPU-seconds")
     for target, name, equivalences, members, seconds in rows:
-        table.add_row(target, name, f"{equivalences:,g}", f"{members:,g}", f"{seconds:.3f}")
+        table.add_row(
+            target,
+            name,
+            *(n if isinstance(n, str) else f"{n:,g}" for n in (equivalences, members)),
+            f"{seconds:.3f}",
+        )
     Console(width=140).print(table)
 
 
