@@ -1,12 +1,14 @@
 """Boxes of trees, proved by Veritas and by ours: the same models, boxes and classes, one run.
 
     pip install --target peers dtai-veritas
-    PYTHONPATH=peers python benchmarks/provers.py [--boxes 12] [--seconds 10] [--trees 100 400]
+    PYTHONPATH=peers python benchmarks/provers.py [--boxes 12] [--seconds 10] [--trees 100 400] [--largest]
 
 Each question is whether the model decides a box of rows around a row as it decides that row. Veritas is
 asked with three settings, and its quickest one counts: its plain search, one that ignores what cannot
 change the class, and that one by a focal list. A verdict of either side that the other contradicts is put
 to the model itself: a row of the box with another class, or none among 100,000 random ones. CPU-seconds.
+`--largest` doubles the trees of XGBoost on the noisy ring (rate 0.05, half of the rows a tree) until a box
+takes a minute, or to 6,400.
 """
 
 import os
@@ -34,7 +36,7 @@ WIDTHS = (0.03, 0.1, 0.3)
 """The shares of the table's rows between the ends of a box, in each column."""
 
 SETTINGS = ("plain", "ignoring", "focal")
-STEPS, CHECKED = 200, 100_000
+STEPS, CHECKED, MINUTE, MOST_TREES = 200, 100_000, 60.0, 6400
 
 TIE = 1e-9
 """At an output of 0 the models decide for class 0; sums of doubles may be off by less than this."""
@@ -151,13 +153,46 @@ def compare(name: str, model, rows: pd.DataFrame, arguments: argparse.Namespace,
         progress.print(*line)
 
 
+def find_largest(boxes: int) -> None:
+    """Print how long the slowest box takes, of ensembles that double until it is a minute."""
+    rows, labels = noisy_ring()
+    rows = rows.astype(np.float32).astype(np.float64)
+    for who in ("hornbook", "Veritas"):
+        count, slowest = 50, 0.0
+        while slowest < MINUTE and count < MOST_TREES:
+            count *= 2
+            model = XGBClassifier(n_estimators=count, learning_rate=0.05, subsample=0.5, n_jobs=1)
+            model.fit(rows, labels)
+            chosen = list_boxes(rows, boxes)
+            outcomes = model.predict(rows.iloc[[box[0] for box in chosen]]).tolist()
+            start, ended = time.process_time(), []
+            if who == "hornbook":
+                prover = make(find_predictor(model, rows)[0], Domain.of(rows), MINUTE)
+                for box, outcome in zip(chosen, outcomes, strict=True):
+                    ended.append(ask_hornbook(prover, list(rows.columns), box, outcome))
+            else:
+                trees = veritas.get_addtree(model, silent=True)
+                for box, outcome in zip(chosen, outcomes, strict=True):
+                    asked = [ask_veritas(trees, box, outcome, setting, MINUTE) for setting in SETTINGS]
+                    decided = [each for each in asked if each[0] != "undecided"] or asked
+                    ended.append(min(decided, key=lambda each: each[1]))
+            spent = time.process_time() - start
+            slowest = max(MINUTE if status == "undecided" else seconds for status, seconds in ended)
+            print(f"| {count} | {who} | {Counter(status for status, _ in ended)} "
+                  f"| slowest {slowest:.1f} | all {spent:.1f} |", flush=True)  # fmt: skip
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--boxes", type=int, default=12)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--trees", type=int, nargs="+", default=[100, 400])
+    parser.add_argument("--largest", action="store_true")
     arguments = parser.parse_args()
+    if arguments.largest:
+        find_largest(arguments.boxes)
+        return
     table = Table(title=f"{arguments.boxes} boxes, {arguments.seconds:g} s each")
     for title in ("model", "by", "proved", "refuted", "undecided", "set-up s", "median s", "all s", "differ"):
         table.add_column(title)

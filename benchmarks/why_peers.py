@@ -1,13 +1,16 @@
 """Reasons with a proof beside peers: the same models, the same rows, one run.
 
     pip install --target peers pyxai maraboupy
-    PYTHONPATH=peers python benchmarks/why_peers.py [--part forests|networks] [--rows 10] [--seconds 20]
+    PYTHONPATH=peers python benchmarks/why_peers.py [--part forests|networks|rules] [--rows 10] [--seconds 20]
 
 `forests`: sufficient reasons of rows by PyXAI and by `ColumnProver`, both out of the thresholds of the
-forest: seconds, conditions, and what our prover says of PyXAI's reasons, with the model's own `predict`
-as the judge of every witness. `networks`: columns are freed one after another, by Marabou and by
-`ColumnProver`, in the same order: seconds, columns left, and questions that stayed open. A peer that is
-not installed is left out. Seconds are those of the clock, of one thread.
+forest, and the smallest ones, by hitting sets: seconds, conditions, and what our prover says of each, with
+the model's own `predict` as the judge of every witness. `networks`: columns are freed one after another, by
+Marabou and by `ColumnProver`, in the same order: seconds, columns left, and questions that stayed open.
+`rules`: of the lines of extracted rules and of boxes of many widths around rows, each with the class that
+the network gives it, the twenty that took Marabou or `ColumnProver` longest; auto_LiRPA (0.7.1, from its
+repository) bounds them without splitting, so it proves or leaves open. A peer that is not installed is left
+out. Seconds are those of the clock, of one thread; of `rules` they are CPU-seconds.
 """
 
 import os
@@ -18,23 +21,28 @@ import argparse
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
-from sklearn.datasets import load_breast_cancer, make_classification
+from scipy.optimize import Bounds, LinearConstraint, milp
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from hornbook import Explainer
 from hornbook.conditions import Category, Condition, Threshold
 from hornbook.models import find_predictor
 from hornbook.proof import ColumnProver, Domain, make
 from hornbook.proof.ensembles import single_cut
+
+HARDEST, COMPLETE = 20, {"hornbook", "Marabou 2.0.0"}
+MOST_TREES = 5
 
 
 def breast_cancer() -> tuple[pd.DataFrame, np.ndarray]:
@@ -43,17 +51,11 @@ def breast_cancer() -> tuple[pd.DataFrame, np.ndarray]:
     return rows.set_axis([f"c{number}" for number in range(30)], axis=1), labels.to_numpy()
 
 
-def many_columns() -> tuple[pd.DataFrame, np.ndarray]:
-    """2,000 made-up rows of 90 columns."""
-    numbers, labels = make_classification(2000, 90, n_informative=12, random_state=0)
-    return pd.DataFrame(numbers, columns=[f"c{number}" for number in range(90)]), labels
-
-
 def forests() -> Iterator[tuple[str, RandomForestClassifier, pd.DataFrame]]:
     """Forests of full trees, and their tables."""
     for name, (rows, labels), trees in (
+        ("5 trees, 30 columns", breast_cancer(), 5),
         ("20 trees, 30 columns", breast_cancer(), 20),
-        ("20 trees, 90 columns", many_columns(), 20),
         ("100 trees, 30 columns", breast_cancer(), 100),
     ):
         yield name, RandomForestClassifier(trees, random_state=0).fit(rows, labels), rows
@@ -76,6 +78,45 @@ def shrink(
         if answer.status == "proved":
             body, verdict = smaller, answer
     return body, ended
+
+
+def find_smallest(
+    prover: ColumnProver, body: list[Condition], outcome: int, seconds: float
+) -> list[Condition] | None:
+    """The fewest of the conditions that suffice, by implicit hitting sets; None if there is not time enough.
+
+    A refuted set has a row that another class is decided for: of the conditions that the row does not meet,
+    every sufficient set needs one. First it is seen whether another row leaves fewer of them unmet.
+    """
+    started, needed = time.perf_counter(), []
+    while time.perf_counter() - started < seconds:
+        costs = np.ones(len(body))
+        chosen: Sequence[int] = []
+        if needed:
+            found = milp(
+                costs,
+                constraints=LinearConstraint(np.array(needed), lb=1),
+                integrality=costs,
+                bounds=Bounds(0, 1),
+            )
+            chosen = np.flatnonzero(found.x > 0.5).tolist()
+        kept = [body[place] for place in chosen]
+        verdict = prover.prove(kept, outcome, seconds=seconds)
+        if verdict.status == "proved":
+            return kept
+        if verdict.status != "refuted":
+            return None
+        unmet = ~np.array([each.evaluate(verdict.witness)[0][0] for each in body])
+        for place in np.flatnonzero(unmet):  # a smaller set says more
+            fewer = unmet.copy()
+            fewer[place] = False
+            more = prover.prove(
+                [each for each, out in zip(body, fewer, strict=True) if not out], outcome, seconds=seconds
+            )
+            if more.status == "refuted":
+                unmet = fewer & ~np.array([each.evaluate(more.witness)[0][0] for each in body])
+        needed.append(unmet.astype(float))
+    return None
 
 
 def find_neighbours(model: RandomForestClassifier, row: pd.Series) -> list[Condition]:
@@ -116,10 +157,11 @@ class Pyxai:
             left=below, right=above,
         )  # fmt: skip
 
-    def explain(self, row: pd.Series, seconds: float) -> list[Condition] | None:
-        """A sufficient reason as conditions; None if there was none in time."""
+    def explain(self, row: pd.Series, seconds: float, smallest: bool = False) -> list[Condition] | None:
+        """A sufficient reason as conditions, or the smallest; None if there was none in time."""
         explainer = self.explaining.initialize(self.forest, instance=row.to_numpy())
-        reason = explainer.sufficient_reason(time_limit=int(np.ceil(seconds)))
+        find = explainer.minimal_sufficient_reason if smallest else explainer.sufficient_reason
+        reason = find(time_limit=int(np.ceil(seconds)))
         if not reason or explainer.elapsed_time == self.explaining.TIMEOUT:
             return None
         listed = []
@@ -146,6 +188,8 @@ def forests_table(count: int, seconds: float) -> Table:
         explain: dict[str, tuple[float, Callable]] = {
             "hornbook": (ours_ready, lambda row, outcome, m=model, p=prover: shrink(
                 p, find_neighbours(m, row), outcome, seconds)[0]),
+            "hornbook, smallest": (ours_ready, lambda row, outcome, m=model, p=prover: find_smallest(
+                p, find_neighbours(m, row), outcome, seconds)),
         }  # fmt: skip
         if find_spec("pyxai"):
             started = time.perf_counter()
@@ -154,6 +198,12 @@ def forests_table(count: int, seconds: float) -> Table:
                 time.perf_counter() - started,
                 lambda row, outcome, p=peer: p.explain(row, seconds),
             )
+            explain["PyXAI, smallest"] = (
+                explain["PyXAI"][0],
+                lambda row, outcome, p=peer: p.explain(row, seconds, True),
+            )
+        if len(model.estimators_) > MOST_TREES:  # the smallest of more trees take too long, by both
+            explain = {by: own for by, own in explain.items() if not by.endswith("smallest")}
         for by, (ready, reason_of) in explain.items():
             times, reasons = [], []
             for (_, row), outcome in zip(chosen.iterrows(), outcomes, strict=True):
@@ -268,7 +318,101 @@ def networks_table(count: int, seconds: float) -> Table:
     return table
 
 
-PARTS = {"forests": forests_table, "networks": networks_table}
+class LirpaQuestions:
+    """Bounds by auto_LiRPA's optimised CROWN of a scaled perceptron."""
+
+    def __init__(self, model) -> None:
+        import torch
+        from auto_LiRPA import BoundedModule
+
+        self.scaler, net = model.steps[0][1], model.steps[1][1]
+        layers: list[torch.nn.Module] = []
+        for weights, biases in zip(net.coefs_, net.intercepts_, strict=True):
+            layers += [torch.nn.Linear(*weights.shape), torch.nn.ReLU()]
+            layers[-2].load_state_dict({"weight": torch.tensor(weights.T), "bias": torch.tensor(biases)})
+        module = torch.nn.Sequential(*layers[:-1]).float()
+        self.bounded = BoundedModule(module, torch.zeros(1, net.n_features_in_))
+
+    def prove(self, low: np.ndarray, high: np.ndarray, outcome: int) -> str:
+        """Whether the bounds show a class on a whole box: proved or undecided."""
+        import torch
+        from auto_LiRPA import BoundedTensor, PerturbationLpNorm
+
+        ends = torch.tensor((np.stack([low, high]) - self.scaler.mean_) / self.scaler.scale_).float()[:, None]
+        box = PerturbationLpNorm(norm=np.inf, x_L=ends[0], x_U=ends[1])
+        lower, upper = self.bounded.compute_bounds(
+            x=(BoundedTensor(ends.mean(dim=0), box),), method="CROWN-Optimized"
+        )
+        return "proved" if (lower.item() > 0 if outcome else upper.item() < 0) else "undecided"
+
+
+def list_boxes(model, rows: pd.DataFrame, domain: Domain, count: int) -> list[tuple[np.ndarray, ...]]:
+    """Both ends of boxes: where lines of extracted rules hold, and around rows; with a class for each."""
+    whole = np.array([[getattr(domain.ranges[str(name)], end) for name in rows] for end in ("low", "high")])
+    boxes = []
+    for rule in Explainer(model, rows).extract(form="rules", max_literals=32).explanation.rules:
+        low, high = whole.copy()
+        for condition in rule.body:
+            place = list(rows).index(condition.column)
+            if condition.above:
+                low[place] = max(low[place], np.nextafter(condition.cut, np.inf))
+            else:
+                high[place] = min(high[place], condition.cut)
+        boxes.append((low, high, rule.outcome))
+    ranks = rows.rank(pct=True)
+    for number in np.random.default_rng(2).permutation(len(rows))[:count].tolist():
+        outcome = int(model.predict(rows.iloc[[number]])[0])
+        for width in (0.02, 0.04, 0.07, 0.1, 0.14, 0.2, 0.3):
+            shares = [np.clip(ranks.loc[number] + side * width / 2, 0, 1) for side in (-1, 1)]
+            low, high = ([rows[name].quantile(own[name]) for name in rows] for own in shares)
+            boxes.append((np.array(low), np.array(high), outcome))
+    return boxes
+
+
+def rules_table(count: int, seconds: float) -> Table:
+    """The hardest rules about perceptrons, by each prover."""
+    rows, labels = breast_cancer()
+    asked: list[dict[str, tuple[str, float]]] = []
+    for widths in ((16, 8), (32, 16), (64, 32)):
+        net = MLPClassifier(widths, max_iter=400, alpha=0.01, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = make_pipeline(StandardScaler(), net).fit(rows, labels)
+        prover = make(find_predictor(model, rows)[0], Domain.of(rows), seconds=seconds)
+
+        def ask_us(low, high, outcome, prover=prover):
+            body = [
+                Threshold(str(n), float(np.nextafter(a, -np.inf))) for n, a in zip(rows, low, strict=True)
+            ]
+            body += [Threshold(str(n), float(b), above=False) for n, b in zip(rows, high, strict=True)]
+            return prover.prove(body, outcome, seconds=seconds).status
+
+        provers: dict[str, Callable] = {"hornbook": ask_us}
+        if find_spec("maraboupy"):
+            provers["Marabou 2.0.0"] = MarabouQuestions(model, seconds).prove
+        if find_spec("auto_LiRPA"):
+            provers["auto_LiRPA"] = LirpaQuestions(model).prove
+        for box in list_boxes(model, rows, prover.domain, count):
+            verdicts = {}
+            for by, prove in provers.items():
+                started = time.process_time()
+                verdicts[by] = prove(*box), time.process_time() - started
+            asked.append(verdicts)
+    hardest = sorted(asked, key=lambda one: -max(one[by][1] for by in COMPLETE & one.keys()))[:HARDEST]
+    decided = [{status for status, _ in one.values()} - {"undecided"} for one in asked]
+    table = Table(title=f"the {len(hardest)} hardest of {len(asked)} rules, {seconds:g} s a question")
+    for name in ("by", "proved", "refuted", "undecided", "median s", "all s"):
+        table.add_column(name)
+    for by in hardest[0]:
+        ended = Counter(one[by][0] for one in hardest)
+        times = [one[by][1] for one in hardest]
+        counts = (str(ended[each]) for each in ("proved", "refuted", "undecided"))
+        table.add_row(by, *counts, f"{np.median(times):.2f}", f"{sum(times):.1f}")
+    table.caption = f"{sum(len(each) > 1 for each in decided)} contradictions among all {len(asked)}"
+    return table
+
+
+PARTS = {"forests": forests_table, "networks": networks_table, "rules": rules_table}
 
 
 def main() -> None:
