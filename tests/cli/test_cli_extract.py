@@ -315,3 +315,27 @@ def test_wrong_usage_is_one_line_and_exit_code_2(hornbook, folder, monkeypatch, 
     done = hornbook("extract", data, *options, *SMALL)
     assert is_one_line(done), done
     assert message in done.stderr
+
+
+def test_a_probability_is_cut_where_the_user_says_and_words_for_missing_values_are_counted(
+    hornbook, tmp_path
+):
+    from lightgbm import LGBMClassifier
+
+    rows = pd.DataFrame({"age": np.arange(120.0) % 60})
+    LGBMClassifier(n_estimators=3, verbose=-1).fit(rows, rows.age > 30).booster_.save_model(
+        tmp_path / "m.txt"
+    )
+    rows.assign(age=rows.age.astype(object).where(rows.age != 7, "unknown")).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    command = ["extract", tmp_path / "t.csv", "--target", "old", "--model", tmp_path / "m.txt", *SMALL]
+    done = hornbook(*command)
+    assert done.returncode == 3 and "; columns of words are age" in done.stderr
+    done = hornbook(*command, "--missing", "unknown")
+    assert "taken for missing values: 2 × 'unknown'" in done.stderr
+    assert "a number, which counts as old from ½ on; --threshold says" in done.stdout
+    run = tmp_path / "run"
+    done = hornbook(*command, "--missing", "unknown", "--threshold", 0.99, "-o", run)
+    assert "from ½ on" not in done.stdout and "always: not old" in done.stdout
+    assert set(Run.load(run).restore().teacher.labels(rows)) == {0}

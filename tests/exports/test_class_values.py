@@ -19,6 +19,28 @@ KINDS = {
 }
 
 
+def test_levels_that_the_table_never_had_are_refused_everywhere(tmp_path):
+    rows = pd.DataFrame({"job": ["fixed", "free", "part"] * 40, "age": np.arange(120) % 60})
+    model = hb.as_predictor(lambda frame: frame.job == "part")
+    extraction = hb.Explainer(model, rows, target="risky").extract(form="tree", n_samples=500)
+    other = rows.head(3).assign(job=["fixed", "PART", "part"])
+    with pytest.raises(hb.HornbookError, match="row 1: column 'job' is never 'PART'; did you mean part"):
+        extraction.predict(other)
+    assert extraction.predict(other, unknown_levels="missing").tolist() == [False, False, True]
+    for form in ("python", "pmml", "prolog"):
+        extraction.export(form, tmp_path / form)
+    space = {}
+    exec((tmp_path / "python").read_text(), space)
+    with pytest.raises(ValueError, match="'job' is never 'PART'"):
+        space["decide"]({"job": "PART"})
+    assert "throw(error(domain_error('job', V), _))" in (tmp_path / "prolog").read_text()
+    pmml = (tmp_path / "pmml").read_text()
+    assert (
+        '<Value value="free" />' in pmml
+        and 'name="job" usageType="active" invalidValueTreatment="returnInvalid"' in pmml
+    )
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_classes_are_named_by_the_target_and_exported_by_their_values(kind, tmp_path):
     values, unnamed, named = KINDS[kind]

@@ -230,3 +230,11 @@ def test_read_table_counts_what_it_takes_for_missing_among_numbers(tmp_path: Pat
     words = "taken for missing values: 1 × '-', 1 × '.', 1 × '?', 1 × 'N/A', 1 × 'NULL', 1 × 'n/a'"
     assert table.notes == (f"column 'age' holds numbers; {words}",)
     assert read_table(path, missing=["?"]).kinds["age"] == "categorical"
+
+
+def test_words_for_yes_and_no_stay_words_in_a_query(tmp_path: Path) -> None:
+    path = tmp_path / "loans.csv"
+    path.write_text("good,paid\nyes,true\nno,false\n")
+    table = read_table(f"SELECT * FROM '{path}'")
+    assert table.frame["good"].tolist() == ["yes", "no"] == read_table(path).frame["good"].tolist()
+    assert table.frame["paid"].tolist() == [True, False] == read_table(path).frame["paid"].tolist()

@@ -380,3 +380,9 @@ def test_read_table_refuses_a_format_where_there_is_none(tmp_path: Path) -> None
     pd.DataFrame({"a": [1, 2, 3]}).to_parquet(path)
     with pytest.raises(HornbookError, match="what is not text has no decimal=,; leave that out"):
         read_table(path, decimal=",")
+
+
+@given(st.lists(st.sampled_from(["unknown", "-9", "not known"]), min_size=1, unique=True).map(",".join))
+def test_words_for_missing_values_are_part_of_a_format(words: str) -> None:
+    given = TextFormat(delimiter=";", missing=words)
+    assert TextFormat.parse(given.describe()) == given and given.markers == words.split(",")

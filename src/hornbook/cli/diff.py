@@ -87,7 +87,7 @@ def diff(
     else:
         target = _name_target(str(data), target)
         table = bind_options(TableOptions, locals()).load()
-        inputs = reader.read_truth(table, model) if model else reader.read_models(table, str(old), str(new))
+        inputs = reader.read_table(table, str(model or old), new)
     if output is not None:
         context.with_resource(lock_folder(output))
     settings = {
@@ -151,25 +151,10 @@ class DiffInputs:
 
 @dataclass(frozen=True)
 class DiffReader:
-    """Reads what is compared.
-
-    Parameters
-    ----------
-    trust_pickle
-        Whether pickles are loaded.
-    folder
-        Keeps the answers of models behind an endpoint.
-    code_book
-        A file of words; a run has its own without it.
-    seed
-        Decides which rows are held out.
-    cuts
-        How the numbers that models answer with are cut into classes; by default as in a run.
-
-    """
+    """Reads what is compared; numbers are cut into classes as is said, or as in a run."""
 
     trust_pickle: bool
-    folder: Path | None
+    folder: Path | None  # keeps the answers of endpoints
     code_book: Path | None
     seed: int
     cuts: Mapping[str, Any]
@@ -180,33 +165,28 @@ class DiffReader:
         from hornbook.runs import Run, describe_model
 
         earlier, moved = Run.load(run), None if model is None else Path(model)
-        loaded = earlier.load_model(moved, self.trust_pickle)
+        loaded, table = earlier.load_model(moved, self.trust_pickle), earlier.load_table(data)
         old_source = earlier.config["model"].get("url") or str(earlier.find_model(moved))
         given = {name: cut for name, cut in self.cuts.items() if cut is not None}
-        new, about = self._load(source, given or earlier.config["settings"])
-        table = earlier.load_table(data)
+        new, about = self._load(source, given or earlier.settings)
         words = None if self.code_book is None else read_code_book(self.code_book, table.features)
-        return DiffInputs(
-            table,
-            replace(earlier.bind(table, loaded, words), seed=self.seed),
-            new,
-            {"old": describe_model(old_source, loaded), "new": about},
-        )
+        subject = replace(earlier.bind(table, loaded, words), seed=self.seed)
+        return DiffInputs(table, subject, new, {"old": describe_model(old_source, loaded), "new": about})
 
-    def read_models(self, table: TargetTable, old: str, new: str) -> DiffInputs:
-        """Two models."""
-        (old_model, about_old), (new_model, about_new) = (self._load(each, self.cuts) for each in (old, new))
-        about = {"old": about_old, "new": about_new}
-        return DiffInputs(table, self._bind(table, old_model), new_model, about)
+    def read_table(self, table: TargetTable, old: str, new: str | None) -> DiffInputs:
+        """Two models, or a model and the labels of the table."""
+        from hornbook.code_book import read_code_book
 
-    def read_truth(self, table: TargetTable, source: str) -> DiffInputs:
-        """A model and the labels of the table."""
-        if table.labels is None:
+        model, about_old = self._load(old, self.cuts)
+        other, about = table.labels, {"old": about_old}
+        if new is not None:
+            other, about["new"] = self._load(new, self.cuts)
+        elif other is None:
             raise HornbookError(
                 f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
             )
-        model, about = self._load(source, self.cuts)
-        return DiffInputs(table, self._bind(table, model), table.labels, {"old": about})
+        words = read_code_book(self.code_book, table.features)
+        return DiffInputs(table, table.bind(model, {"seed": self.seed}, words), other, about)
 
     def _load(self, source: str, cuts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         from hornbook.models import load_model
@@ -214,11 +194,6 @@ class DiffReader:
 
         loaded = load_model(source, self.trust_pickle, self.folder)
         return cut_model(loaded, cuts), describe_model(source, loaded)
-
-    def _bind(self, table: TargetTable, model: Any) -> Subject:
-        from hornbook.code_book import read_code_book
-
-        return table.bind(model, {"seed": self.seed}, read_code_book(self.code_book, table.features))
 
 
 def _refuse_unclear(

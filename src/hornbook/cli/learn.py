@@ -247,7 +247,7 @@ def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings)
 def learn_about(run: NewRun, subject: QuerySubject, prover: RuleProver | None, as_json: bool) -> None:
     """Learn a theory about a model, prove its rules with a prover, save and print the result."""
     from hornbook.queries import INTERRUPTED, MODEL_FAILED
-    from hornbook.runs import TheoryProofs, learn_as_set
+    from hornbook.runs import TheoryProofs, add_guarantees, learn_as_set, list_guarantees
     from hornbook.runs.folder import TRACE_FILE
 
     settings, folder = run.config["settings"], run.folder
@@ -269,6 +269,8 @@ def learn_about(run: NewRun, subject: QuerySubject, prover: RuleProver | None, a
             raise Interrupted(RESUME) from None
     reason, certificates = extraction.stop_reason, None if proving is None else proving.certificates
     extraction = run.add_provenance(extraction)
+    if certificates is not None:
+        extraction = add_guarantees(extraction, list_guarantees(certificates))
     run.save(extraction, proving)
     _print_theory(run, extraction, subject.predictor, as_json, certificates)
     where = "" if folder is None else f"the result so far is in {folder}; "
@@ -362,7 +364,7 @@ def _rule_lines(extraction: Extraction) -> list[str]:
     for text, line in zip(texts, extraction.lines, strict=True):
         share = line.precision.estimate if line.precision and line.precision.size else None
         right = "" if share is None else f", right on {100 * share:.1f} % of these"
-        proved = ", proved" if line.guarantee is not None and line.guarantee.kind == "proved" else ""
-        applies = f"# applies to {100 * line.support.estimate:.1f} % of samples{right}{proved}"
+        verdict = "" if line.guarantee is None else f", {line.guarantee.kind}"
+        applies = f"# applies to {100 * line.support.estimate:.1f} % of samples{right}{verdict}"
         written.append(f"{text:<{width}}  {applies}")
     return written

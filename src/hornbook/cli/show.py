@@ -77,7 +77,10 @@ def show(
 
 
 def _text(run: Run, background: bool) -> str:
-    return str(run.extraction.explanation)
+    lines, statistics = str(run.extraction.explanation).split("\n"), run.extraction.lines
+    if len(lines) != len(statistics):
+        return "\n".join(lines)
+    return "\n".join(f"{line}{own.mark}" for line, own in zip(lines, statistics, strict=True))
 
 
 def _json(run: Run, background: bool) -> str:

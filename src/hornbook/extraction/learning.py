@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -196,15 +197,24 @@ class TheoryMeasurement:
         choice = answers.label(teacher.decide_items, chosen_by, "samples that rules are chosen by")
         samples = answers.label(teacher.decide_items, fresh, "samples")
         used = answers.label_rows(teacher.decide_rows, teacher.frame, "rows that were used", rng)
-        points = [
-            self._measure_point(self._name_rules(rules, *choice), samples, held_out, used)
-            for rules in (*self._list_choices(*choice), result.rules)
-        ]
-        as_learned = points.pop()
-        within = [
-            point for point in points if self.max_literals is None or point.literals <= self.max_literals
-        ]
-        point = within[-1] if within else points[0]
+
+        def measure(choices: Iterable[tuple[Rule, ...]]) -> tuple[list[FrontierPoint], FrontierPoint]:
+            """The points of choices among rules, and the longest one that may be read."""
+            found = [
+                self._measure_point(self._name_rules(rules, *choice), samples, held_out, used)
+                for rules in choices
+            ]
+            most = math.inf if self.max_literals is None else self.max_literals
+            return found, next((each for each in reversed(found) if each.literals <= most), found[0])
+
+        points, point = measure(self._list_choices(*choice))
+        keeps_refuted = False
+        if self.mended:
+            learned, best = measure(replace(self, mended={})._list_choices(*choice))
+            keeps_refuted = best.fidelity.samples.low > point.fidelity.samples.high
+            points, point, other = (learned, best, point) if keeps_refuted else (points, point, best)
+        else:
+            other = point
         rules, failure = cast(HornRules, point.explanation), answers.failure
         return Extraction(
             target=subject.target,
@@ -222,7 +232,8 @@ class TheoryMeasurement:
             missing_values=teacher.queries.describe(),
             notes=(
                 *subject.describe_units(),
-                *self._note_choice(point, points[-1], as_learned),
+                *self._note_refuted(other, keeps_refuted),
+                *self._note_choice(point, points[-1]),
                 *self._list_notes(rules, rules.derive(samples[0])),
                 *self._compare_with_target(rules.theory),
                 *note_changed_answers(result.changed_answers),
@@ -324,17 +335,26 @@ class TheoryMeasurement:
             f"model and T on {shares['t_nn']} (t_nn), rules and model on {shares['h_nn']} (h_nn)."
         )
 
-    def _note_choice(
-        self, chosen: FrontierPoint, whole: FrontierPoint, as_learned: FrontierPoint
-    ) -> Iterator[str]:
-        """How many rules were refuted, and how many others there are."""
-        if refuted := len(self.mended):
-            repaired = sum(rule is not None for rule in self.mended.values())
+    def _note_refuted(self, other: FrontierPoint, stay: bool) -> Iterator[str]:
+        """How many rules were refuted, and what becomes of them; `other` is what was not chosen."""
+        if not (refuted := len(self.mended)):
+            return
+        counted = f"Of {len(self.result.rules)} rules {refuted} were refuted"
+        repaired = sum(rule is not None for rule in self.mended.values())
+        if stay:
             yield (
-                f"Of {len(self.result.rules)} rules {refuted} were refuted: {repaired} of these are replaced "
-                f"by longer ones that hold, {refuted - repaired} are left out. With the refuted ones the "
-                f"fidelity would be {as_learned.fidelity.share}, with all others {whole.fidelity.share}."
+                f"{counted}: they stay, and are marked, for with longer ones that hold in place of "
+                f"{repaired} of them the fidelity would be {other.fidelity.samples} on samples."
             )
+        else:
+            yield (
+                f"{counted}: {repaired} of these are replaced by longer ones that hold, {refuted - repaired} "
+                f"are left out. With the refuted ones the fidelity would be {other.fidelity.samples} on "
+                "samples."
+            )
+
+    def _note_choice(self, chosen: FrontierPoint, whole: FrontierPoint) -> Iterator[str]:
+        """How many other rules there are."""
         if chosen is not whole:
             count = len(whole.lines) - len(chosen.lines)
             yield (

@@ -82,6 +82,12 @@ class LineStatistics(Displayed):
         if self.rows is not None and self.rows < 0:
             raise HornbookError(f"{self.rows} is not a number of rows")
 
+    @property
+    def mark(self) -> str:
+        """A comment after a line that was refuted."""
+        is_refuted = self.guarantee is not None and self.guarantee.kind == "refuted"
+        return "   # refuted: the model decides otherwise about some rows" if is_refuted else ""
+
     def __str__(self) -> str:
         parts = [] if self.rows is None else [f"applies to {count_things(self.rows, 'row')}"]
         if self.row_precision is not None and self.row_precision.size:

@@ -88,6 +88,10 @@ def equal_width_cuts(values: Floats, bins: int) -> Floats:
     return np.linspace(values.min(), values.max(), bins + 1)[1:-1]
 
 
+MOST_IN_SINGLE = 1e38
+"""The largest number of which trees are grown as it is."""
+
+
 def tree_cuts(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
     """Cut at the thresholds of a small decision tree, or at the median if it has none."""
     from sklearn.tree import DecisionTreeClassifier
@@ -95,8 +99,9 @@ def tree_cuts(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
     model = DecisionTreeClassifier(
         max_leaf_nodes=bins, min_samples_leaf=max(1, len(values) // 20), random_state=0
     )
-    grown = model.fit(values[:, None], labels).tree_
-    thresholds = grown.threshold[grown.feature >= 0]
+    scale = max(1.0, np.abs(values).max() / MOST_IN_SINGLE)  # it reads single precision
+    grown = model.fit(values[:, None] / scale, labels).tree_
+    thresholds = scale * grown.threshold[grown.feature >= 0]
     return np.sort(thresholds) if len(thresholds) else np.array([np.median(values)])
 
 

@@ -154,7 +154,9 @@ class RadiusFinder:
         return {
             name: own
             for name, own in domain.ranges.items()
-            if isinstance(own, Interval) and own.low < own.high and self.row[name].notna().all()
+            if isinstance(own, Interval)
+            and 0 < own.high - own.low < math.inf
+            and self.row[name].notna().all()
             if name in self.teacher.columns and not is_bool_dtype(self.row[name])
         }
 
@@ -310,7 +312,7 @@ class RadiusFinder:
         if not len(inner):
             return None
         chosen = inner[-1] if is_first else inner[len(inner) // 2]
-        return float(chosen + breaks[breaks > chosen][0]) / 2
+        return float(chosen / 2 + breaks[breaks > chosen][0] / 2)
 
     def _find_nearest(self) -> float:
         """The distance of the nearest row that samples find to be decided otherwise; infinite without one."""

@@ -364,7 +364,8 @@ def write_rules(extraction: Extraction) -> str:
     explanation = extraction.explanation
     book = explanation.code_book.without_words()
     claims = [RuleClaim(body, outcome).write(book) for body, outcome in explanation.list_claims()]
-    return "".join(f"{claim}\n" for claim in claims) or extraction.theory.to_text()
+    marked = zip(claims, extraction.lines, strict=False)
+    return "".join(f"{claim}{line.mark}\n" for claim, line in marked) or extraction.theory.to_text()
 
 
 def _end_run(folder: Path, files: dict[str, str], seconds: float | None = None) -> None:

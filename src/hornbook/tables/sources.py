@@ -31,7 +31,7 @@ THOUSANDS = ("", ",", ".", " ", "'")
 SIGN_NAMES = {"\t": "tab", " ": "space", "": "none"}
 """Words for signs that are not seen in a description."""
 
-JOINED_WORDS = "\N{NO-BREAK SPACE}"
+JOINED_WORDS = "␣"
 """The sign between words of one value in a description, whose parts have spaces between them."""
 
 COMPRESSION_SUFFIXES = (".gz", ".zst")
