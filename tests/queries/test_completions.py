@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.models.calls import SCORE_ROUNDING
+from hornbook.models.outputs import SCORE_ROUNDING
 from hornbook.queries import Cached, Classifier, Counted, Random, Rows
 from hornbook.queries import completions as module
 from hornbook.queries.completions import TRUE_SHARES, Completions, CompletionTable, rounds

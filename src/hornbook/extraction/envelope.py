@@ -17,8 +17,7 @@ from hornbook.errors import BudgetExhausted, HornbookError
 from hornbook.extraction.fidelity import AnswerTable, Fidelity
 from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory
-from hornbook.models import Subject
-from hornbook.models.calls import RemoteModel
+from hornbook.models import RemoteModel, Subject
 from hornbook.queries import (
     Budget,
     Counterexample,

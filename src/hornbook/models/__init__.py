@@ -6,19 +6,13 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.models.adapters import as_predictor
-    from hornbook.models.calls import (
-        AnswerCheck,
-        RemoteModel,
-        ask_anew,
-        limit_model_seconds,
-        note_changed_answers,
-    )
+    from hornbook.models.answers import AnswerCheck, ask_anew, limit_model_seconds, note_changed_answers
     from hornbook.models.classes import find_predictor, predict_two_classes
     from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing, make_missing
     from hornbook.models.labels import match_classes, measure_accuracy, note_accuracy
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
     from hornbook.models.outputs import Floats
-    from hornbook.models.predictor import Predictor
+    from hornbook.models.predictor import Predictor, RemoteModel
     from hornbook.models.row_sampler import RowSampler
     from hornbook.models.subject import Subject
     from hornbook.models.teacher import ClassifierTeacher, bind_classifier
@@ -59,13 +53,13 @@ __getattr__ = load_lazily(
     "hornbook.models",
     {
         "adapters": ["as_predictor"],
-        "calls": ["AnswerCheck", "RemoteModel", "ask_anew", "limit_model_seconds", "note_changed_answers"],
+        "answers": ["AnswerCheck", "ask_anew", "limit_model_seconds", "note_changed_answers"],
         "classes": ["find_predictor", "predict_two_classes"],
         "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing", "make_missing"],
         "labels": ["match_classes", "measure_accuracy", "note_accuracy"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
         "outputs": ["Floats"],
-        "predictor": ["Predictor"],
+        "predictor": ["Predictor", "RemoteModel"],
         "row_sampler": ["RowSampler"],
         "subject": ["Subject"],
         "teacher": ["ClassifierTeacher", "bind_classifier"],

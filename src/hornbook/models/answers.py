@@ -2,23 +2,31 @@
 
 A question, such as `extract` or `why`, has a number of answers and a time. Whoever draws samples asks
 `afford` how many there may be; what is asked beyond that is refused.
+
+Nothing can end a function that runs. So under a limit of seconds a model is called by a thread of its own,
+and the caller waits no longer than the limit; what stalls is left behind, and ends with the process.
+
+Whether a model changes its answers is seen by asking it anew, also one that is elsewhere and keeps them.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
 from dataclasses import dataclass, field, replace
+from queue import SimpleQueue
+from threading import Thread, current_thread
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.deadline import NO_DEADLINE, Deadline, Stopwatch
-from hornbook.errors import BudgetExhausted
-from hornbook.models.calls import is_asked_anew
+from hornbook.errors import BudgetExhausted, HornbookError, ModelTimeout
+from hornbook.statistics import Share
 
 if TYPE_CHECKING:  # without pandas files of models are tried
     import pandas as pd
@@ -35,7 +43,16 @@ USED_TIME = 0.8
 MAX_ROWS_SHARE = 0.2
 """The share of a budget that the rows of a table take."""
 
+ANSWERS_ASKED_AGAIN = 256
+"""Questions that a model is asked a second time at the end of a run, to see whether it answers alike."""
+
 AnswersT = TypeVar("AnswersT")
+
+_ModelCall: TypeAlias = tuple[Context, Callable[[Any], Any], Any, "Future[Any]"]
+
+_limit: ContextVar[float | None] = ContextVar("model_seconds", default=None)
+
+_anew: ContextVar[bool] = ContextVar("ask_anew", default=False)
 
 Watch: TypeAlias = Callable[[int, float], None]
 """Is told how many answers were asked, and how many seconds one takes."""
@@ -230,3 +247,158 @@ def hash_rows(rows: pd.DataFrame) -> NDArray[np.uint64]:
         total ^= total >> np.uint64(29)
     numbers: NDArray[np.uint64] = total
     return numbers
+
+
+@contextmanager
+def limit_model_seconds(seconds: float) -> Iterator[None]:
+    """Give up models that take longer than so many seconds to answer one call, inside this context.
+
+    Examples
+    --------
+    >>> from time import sleep
+    >>> from hornbook.models.adapters import as_predictor
+    >>> stalling = as_predictor(lambda rows: sleep(60), name="stalling")
+    >>> with limit_model_seconds(0.01):
+    ...     stalling.score_rows([[1.0], [2.0]])
+    Traceback (most recent call last):
+    hornbook.errors.ModelTimeout: stalling did not answer about 2 rows within 0.01 seconds
+
+    """
+    if not seconds > 0:
+        raise HornbookError(f"a model gets more than 0 seconds to answer, not {seconds}")
+    token = _limit.set(seconds)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def call_in_time(ask: Callable[[Any], Any], rows: Any, name: str) -> Any:
+    """What a function of a model answers about rows; raise `ModelTimeout` if it takes too long."""
+    global _caller
+    seconds = _limit.get()
+    if seconds is None or (_caller is not None and current_thread() is _caller.thread):
+        return ask(rows)  # a model that asks another one has its limit already
+    if _caller is None:
+        _caller = _Caller()
+    answer: Future[Any] = Future()
+    _caller.calls.put((copy_context(), ask, rows, answer))
+    if not wait([answer], seconds).done:
+        _caller = None
+        rows_asked = "one row" if len(rows) == 1 else f"{len(rows):,} rows"
+        unit = "second" if seconds == 1 else "seconds"
+        raise ModelTimeout(f"{name} did not answer about {rows_asked} within {seconds:g} {unit}")
+    return answer.result()
+
+
+class _Caller:
+    """A thread that calls models, one call after another: libraries keep memory and threads for each."""
+
+    def __init__(self) -> None:
+        self.calls: SimpleQueue[_ModelCall] = SimpleQueue()
+        self.thread = Thread(target=self._serve, name="hornbook model", daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            _answer(*self.calls.get())
+
+
+def _answer(context: Context, ask: Callable[[Any], Any], rows: Any, answer: Future[Any]) -> None:
+    try:
+        answer.set_result(context.run(ask, rows))
+    except BaseException as error:  # as if the caller had called it: also SystemExit
+        answer.set_exception(error)
+
+
+_caller: _Caller | None = None
+
+
+@contextmanager
+def ask_anew() -> Iterator[None]:
+    """Ask models anew inside this context, although their answers are kept, to see whether they change.
+
+    Examples
+    --------
+    >>> with ask_anew():
+    ...     print(is_asked_anew())
+    True
+
+    """
+    token = _anew.set(True)
+    try:
+        yield
+    finally:
+        _anew.reset(token)
+
+
+def is_asked_anew() -> bool:
+    """Whether kept answers are to be left aside."""
+    return _anew.get()
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerCheck:
+    """Some questions and a model's answers to them, to be compared with its answers at the end of a run.
+
+    A model behind an endpoint is sent these questions again, although their answers are kept.
+
+    Parameters
+    ----------
+    ask
+        The model: an answer for each question.
+    questions
+        Rows of a table, or interpretations; the first 256 are asked again.
+    answers
+        The answers that the model gave.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> check = AnswerCheck.start(lambda rows: rng.random(len(rows)) < 0.5, np.zeros((1000, 3)))
+    >>> print(*check.describe_changes())  # doctest: +ELLIPSIS
+    asked 256 questions again, the model gave another answer to 118: ...
+
+    """
+
+    ask: Callable[[Any], NDArray[Any]]
+    questions: Any
+    answers: NDArray[Any]
+
+    @classmethod
+    def start(cls, ask: Callable[[Any], NDArray[Any]], questions: Any) -> AnswerCheck:
+        """Ask the questions for the first time."""
+        first = _take_first(questions)
+        return cls(ask, first, ask(first))
+
+    def ask_again(self) -> Share:
+        """The share of the questions to which the model gives another answer now."""
+        with ask_anew():
+            again = self.ask(_take_first(self.questions)[: len(self.answers)])
+        return Share.where(again != self.answers[: len(again)])
+
+    def describe_changes(self, name: str = "the model") -> Iterator[str]:
+        """Ask again, and say how many answers have changed, if any have."""
+        yield from note_changed_answers(self.ask_again(), name)
+
+
+def note_changed_answers(changed: Share, name: str = "the model") -> Iterator[str]:
+    """Say how many answers of a model have changed, if any have.
+
+    Examples
+    --------
+    >>> list(note_changed_answers(Share.of(0, 256)))
+    []
+
+    """
+    if changed.hits:
+        yield (
+            f"asked {changed.size:,} questions again, {name} gave another answer to {changed.hits:,}: "
+            "no explanation agrees with answers that change, and the figures are about the answers it gave"
+        )
+
+
+def _take_first(questions: Any) -> Any:
+    """The questions that are asked again: fewer where few may be asked."""
+    return getattr(questions, "iloc", questions)[: afford(ANSWERS_ASKED_AGAIN, 0.5)]

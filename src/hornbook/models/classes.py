@@ -22,11 +22,10 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models.adapters import as_predictor
 from hornbook.models.answers import OutOfAnswersError, choose_rows, hash_rows, spend
-from hornbook.models.calls import SCORE_ROUNDING, RemoteModel
 from hornbook.models.inputs import ROWS_ASKED, read_numbers
 from hornbook.models.loading import load_model
-from hornbook.models.outputs import decide_for, flatten_column, number_labels, one_hot
-from hornbook.models.predictor import Predictor
+from hornbook.models.outputs import SCORE_ROUNDING, decide_for, flatten_column, number_labels, one_hot
+from hornbook.models.predictor import Predictor, RemoteModel
 from hornbook.tables import GivenForm, restore_times
 
 CLASSES_SHARE = 0.25

@@ -18,6 +18,9 @@ Output: TypeAlias = Literal["probability", "logit", "score"]
 """`probability`: 0 to 1. `logit`: a sigmoid or softmax is still to come. `score`: any number."""
 
 
+SCORE_ROUNDING = 1e-5
+"""Maximum rounding error of a score beyond 0 and 1."""
+
 SMALLEST_MARGIN = float(np.finfo(np.float32).tiny)
 """The smallest positive normal number, for margins just below 0."""
 

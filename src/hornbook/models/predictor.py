@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -13,8 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
-from hornbook.models.answers import OutOfAnswersError, spend
-from hornbook.models.calls import SCORE_ROUNDING, call_in_time, name_words
+from hornbook.models.answers import OutOfAnswersError, call_in_time, spend
 from hornbook.models.inputs import (
     COMPLETE,
     ENCODINGS,
@@ -25,6 +25,7 @@ from hornbook.models.inputs import (
     read_numbers,
 )
 from hornbook.models.outputs import (
+    SCORE_ROUNDING,
     Floats,
     Output,
     agree_in_sign,
@@ -354,3 +355,58 @@ def _as_answers(raw: Any) -> NDArray[Any]:
     """Convert a model's result to a `float64` or `float32` array."""
     answers = np.asarray(raw)
     return answers if answers.dtype == np.float64 else answers.astype(np.float32, copy=False)
+
+
+def name_words(reason: str, rows: Any) -> str:
+    """Which column of words a model wanted numbers in, by the reason why it failed."""
+    columns = rows.items() if hasattr(rows, "iloc") else ()
+    words = {name: values.dropna().unique() for name, values in columns if values.dtype.kind not in "biufcM"}
+    for name, values in words.items():
+        word = next((each for each in values if repr(each) in reason), None)
+        if word is not None:
+            return (
+                f"; column {name!r} has words, such as {word!r}: if the model was trained on numbers "
+                "there, leave out their signs, or name the words for missing values (--missing)"
+            )
+    is_about_types = any(part in reason for part in ("categor", "float", "numeric", "string", "dtype"))
+    return f"; columns of words are {', '.join(map(str, words))}" if words and is_about_types else ""
+
+
+class RemoteModel(ABC):
+    """A model that keeps its answers, such as one behind an endpoint.
+
+    Attributes
+    ----------
+    name
+        Its name in messages.
+    classes_
+        Its classes; None until they are given or found.
+
+    """
+
+    name: str
+    classes_: tuple[Any, ...] | None
+
+    @abstractmethod
+    def find_classes(self, rows: Any) -> None:
+        """Learn the classes from the answers about rows, unless they are known."""
+
+    @abstractmethod
+    def adapt(self, name: str, positive: Any, output: Output | None) -> Predictor:
+        """The model as a predictor."""
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """What decisions depend on besides rows, ready for JSON."""
+
+    def read_numbers(self, rows: Any) -> NDArray[Any] | None:
+        """The one number for each row that a class is made of from ½ on; None if it answers otherwise."""
+        return None
+
+    def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Rows that the model expects to break rules about it; none from one that does not speak."""
+        return []
+
+    @abstractmethod
+    def describe_requests(self) -> str:
+        """What it was asked so far, in a line."""

@@ -22,11 +22,10 @@ from hornbook.code_book import (
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.models.answers import MAX_ROWS_SHARE, afford
-from hornbook.models.calls import RemoteModel
 from hornbook.models.inputs import ROWS_ASKED
 from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
 from hornbook.models.outputs import flatten_column
-from hornbook.models.predictor import Predictor
+from hornbook.models.predictor import Predictor, RemoteModel
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
 from hornbook.statistics import Share
 from hornbook.tables import (

@@ -24,7 +24,6 @@ from hornbook.queries.protocol import (
     UnknownKind,
     interpretation,
     rejected,
-    run_together,
 )
 from hornbook.queries.result import (
     Learner,
@@ -132,7 +131,6 @@ __all__ = [
     "measure_rules",
     "meet_query",
     "rejected",
-    "run_together",
     "shrink_by_halves",
     "smallest_violations",
     "split_examples",

@@ -262,7 +262,7 @@ class HornRules(Explanation):
     def _describe_variable(self, name: str) -> str:
         """The condition behind the name of a variable, in the words of the code book, or the name."""
         condition = self._read_condition(name)
-        return self.reader.describe(name) if condition is None else self.code_book.describe(condition)
+        return name if condition is None else self.code_book.describe(condition)
 
     def _read_condition(self, name: str) -> Condition | None:
         """The condition behind the name of a variable, its numbers rounded; None if there is none."""

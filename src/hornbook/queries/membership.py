@@ -216,17 +216,15 @@ TIMED_BLOCK = 1 << 10
 
 
 class Counted(Generic[AnswersT]):
-    """Counts questions and batches."""
+    """Counts questions."""
 
     def __init__(self, member: Callable[[Batch], AnswersT]) -> None:
         self.member = member
         self.questions = 0
-        self.batches = 0
 
     def __call__(self, batch: Batch) -> AnswersT:
         """Ask, and count."""
         self.questions += len(batch)
-        self.batches += 1
         return self.member(batch)
 
 

@@ -7,9 +7,9 @@ asks for the rule A → u, (A, ∅) asks for A → ⊥, and (A, V∖A) asks whet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias
 
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
@@ -268,49 +268,3 @@ def batch_from_terms(vocabulary: Vocabulary, terms: Bools) -> Batch:
         true[this] |= false[other]
         false[this] |= was_true
     return Batch(vocabulary, true, false, terms.shape[1])
-
-
-QuestionT = TypeVar("QuestionT")
-AnswerT = TypeVar("AnswerT")
-ResultT = TypeVar("ResultT")
-
-
-def run_together(
-    searches: Sequence[Generator[QuestionT, AnswerT, ResultT]],
-    ask: Callable[[dict[int, QuestionT]], Mapping[int, AnswerT]],
-) -> list[ResultT]:
-    """Run searches side by side, so that all of them ask at once, and return their results.
-
-    Parameters
-    ----------
-    searches
-        Generators that yield questions, receive their answers, and return a result.
-    ask
-        Answers the questions of a round; both are keyed by the numbers of the searches.
-
-    Examples
-    --------
-    >>> def find_square_root(number):
-    ...     root = 0
-    ...     while (yield root) < number:
-    ...         root += 1
-    ...     return root
-    >>> run_together(
-    ...     [find_square_root(9), find_square_root(16)],
-    ...     lambda questions: {search: root * root for search, root in questions.items()},
-    ... )
-    [3, 4]
-
-    """
-    results: dict[int, ResultT] = {}
-    answers: dict[int, AnswerT | None] = dict.fromkeys(range(len(searches)))
-    while answers:
-        questions: dict[int, QuestionT] = {}
-        for number, answer in answers.items():
-            try:
-                search = searches[number]
-                questions[number] = next(search) if answer is None else search.send(answer)
-            except StopIteration as end:
-                results[number] = end.value
-        answers = dict(ask(questions)) if questions else {}
-    return [results[number] for number in range(len(searches))]

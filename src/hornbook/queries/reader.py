@@ -20,7 +20,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, make_missing
 from hornbook.queries.literals import Groups, group_by_column
-from hornbook.tables import Kind, as_frame
+from hornbook.tables import Kind
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser  # needs scikit-learn, which takes a second to import
@@ -186,23 +186,6 @@ class Reader(Displayed):
         lone = [v for v, dual in self.vocabulary.pairs if dual >= len(self.columns)]
         return Batch.from_array(np.hstack([values, 1 - values[:, lone]]), self.vocabulary)
 
-    def interpretation(self, row: Any) -> Interpretation:
-        """Convert one row, given as a mapping (other columns are unknown), series, list or frame."""
-        frame = as_frame(row)
-        if frame is None and isinstance(row, Mapping | pd.Series):
-            named = {str(name): value for name, value in row.items()}
-            vocabulary = Vocabulary(self.columns)
-            for name in named:
-                vocabulary.index(name)
-            frame = pd.DataFrame({name: [named.get(name, np.nan)] for name in self.columns})
-        if frame is None:
-            frame = pd.DataFrame(np.asarray(row, object).reshape(1, -1)).infer_objects()
-        if frame.shape != (1, len(self.columns)):
-            raise HornbookError(
-                f"one row of {len(self.columns)} values is explained at a time; got shape {frame.shape}"
-            )
-        return self.batch(frame.set_axis(list(self.columns), axis=1))[0]
-
     def facts(self, values: Mapping[str, str]) -> Interpretation:
         """The facts that follow from values of columns as text: numbers, words, names of bins, or `?`."""
         true: set[int] = set()
@@ -222,11 +205,9 @@ class Reader(Displayed):
             return self.described.facts(column, value)
         if value.strip() not in ("0", "1", "?"):
             raise HornbookError(f"column {column!r} is 0, 1 or ?, not {value!r}")
-        return self.interpretation({column: np.nan if value.strip() == "?" else float(value)})
-
-    def describe(self, name: str) -> str:
-        """What a variable that stands for no condition is called: its name, or the words of a subclass."""
-        return name
+        row = dict.fromkeys(self.columns, np.nan)
+        row[self.columns[Vocabulary(self.columns).index(column)]] = float(value.replace("?", "nan"))
+        return self.batch(pd.DataFrame([row]))[0]
 
     def condition(self, name: str) -> Condition | None:
         """The condition behind the name of a variable; None if it is known by its name alone."""

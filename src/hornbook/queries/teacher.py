@@ -84,6 +84,65 @@ class QueryTeacher:
     groups: Groups = ()
     completions: Completions | None = None
 
+    @classmethod
+    def of(
+        cls,
+        model: Judge | Classifier,
+        rows: Batch,
+        *,
+        groups: Groups = (),
+        seed: int = 0,
+        distribution: Distribution | None = None,
+    ) -> QueryTeacher:
+        """Make a teacher, which answers about unknown values by completions where its model cannot.
+
+        A model that has no number for ? accepts what it accepts in one of 32 completions with values of
+        `rows`.
+
+        Parameters
+        ----------
+        model
+            A judge, or a classifier, which is asked about features and label.
+        rows
+            Real rows, of features without the label.
+        groups
+            Sets of features that exclude each other.
+        seed
+            Decides which completions are tried.
+        distribution
+            Where samples come from; by default these are the rows with some values changed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from hornbook.models import as_predictor
+        >>> symptoms = Vocabulary(["fever", "cough"])
+        >>> rows = Batch.from_array([[1, 1], [1, 0], [0, 1], [0, 0]], symptoms)
+        >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")
+        >>> teacher = QueryTeacher.of(Classifier(model, symptoms.with_label("ill"), "ill"), rows)
+        >>> batch = Batch.from_array([[1, np.nan, 0, 1], [0, np.nan, 0, 1]], teacher.distribution.vocabulary)
+        >>> teacher(batch)
+        array([False,  True])
+
+        """
+        drawn, source = distribution or perturbed_rows(rows, groups), Rows(rows)
+        if isinstance(model, Classifier):
+            label = model.vocabulary.name(model.label)
+            drawn, source = Labelled(drawn, label), Labelled(source, label)
+        completions = None
+        if not model.predictor.encoding.native:
+            completions = Completions(
+                model,
+                drawn.vocabulary,
+                COMPLETIONS,
+                model.margin,
+                rng=generator(seed, Purpose.COMPLETIONS),
+                groups=groups,
+                rows=source,
+                keep=model.heads,
+            )
+        return cls(model, drawn, groups, completions)
+
     def __call__(self, batch: Batch) -> Bools:
         """Whether the model accepts each interpretation."""
         return (self.completions or self.model)(self.propagate_groups(batch))
@@ -124,93 +183,6 @@ class QueryTeacher:
         """The rules that always hold: a variable excludes its dual and the others of its group."""
         vocabulary = self.distribution.vocabulary
         return HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, self.groups)
-
-
-def judge_teacher(
-    predictor: Predictor,
-    rows: Batch,
-    *,
-    groups: Groups = (),
-    seed: int = 0,
-    distribution: Distribution | None = None,
-) -> QueryTeacher:
-    """Make a teacher of a model that judges interpretations; parameters as for `classifier_teacher`.
-
-    Samples come from the rows, or from another distribution.
-    """
-    predictor.check(rows.vocabulary)
-    drawn = distribution or perturbed_rows(rows, groups)
-    return _make_teacher(Judge(predictor), drawn, Rows(rows), groups, seed)
-
-
-def classifier_teacher(
-    predictor: Predictor,
-    rows: Batch,
-    label: str,
-    *,
-    inputs: Sequence[str] | None = None,
-    groups: Groups = (),
-    seed: int = 0,
-) -> QueryTeacher:
-    """Make a teacher, over features and label, of a model that predicts a label from features.
-
-    A model that has no number for ? accepts what it accepts in one of 32 completions with values of `rows`.
-
-    Parameters
-    ----------
-    predictor
-        The model.
-    rows
-        The features of real rows, without the label; samples are these with some values changed.
-    label
-        The name of the label, which is true where the model decides for its positive class.
-    inputs
-        The features that the model reads, in its order: see `Classifier`.
-    groups
-        Sets of features that exclude each other.
-    seed
-        Decides which completions are tried.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from hornbook.logic import Vocabulary
-    >>> from hornbook.models import as_predictor
-    >>> symptoms = Vocabulary(["fever", "cough"])
-    >>> rows = Batch.from_array([[1, 1], [1, 0], [0, 1], [0, 0]], symptoms)
-    >>> model = as_predictor(lambda array: array.max(axis=1), name="any symptom")
-    >>> teacher = classifier_teacher(model, rows, "ill")
-    >>> batch = Batch.from_array([[1, np.nan, 0, 1], [0, np.nan, 0, 1]], teacher.distribution.vocabulary)
-    >>> teacher(batch)
-    array([False,  True])
-
-    """
-    labelled = Labelled(perturbed_rows(rows, groups), label)
-    classifier = Classifier(predictor, labelled.vocabulary, label, inputs)
-    return _make_teacher(classifier, labelled, Labelled(Rows(rows), label), groups, seed)
-
-
-def _make_teacher(
-    model: Judge | Classifier,
-    distribution: Distribution,
-    rows: Distribution,
-    groups: Groups,
-    seed: int,
-) -> QueryTeacher:
-    """Make a teacher, which answers about unknown values by completions where its model cannot."""
-    completions = None
-    if not model.predictor.encoding.native:
-        completions = Completions(
-            model,
-            distribution.vocabulary,
-            COMPLETIONS,
-            model.margin,
-            rng=generator(seed, Purpose.COMPLETIONS),
-            groups=groups,
-            rows=rows,
-            keep=model.heads,
-        )
-    return QueryTeacher(model, distribution, groups, completions)
 
 
 def perturbed_rows(rows: Batch, groups: Groups = ()) -> Rows:
@@ -289,22 +261,23 @@ class VariableTeacher:
     @cached_property
     def queries(self) -> QueryTeacher:
         """The model as a teacher that answers membership queries, about variables and label."""
-        groups = self.groups
         if self.label is None:
-            return judge_teacher(
-                self.predictor, self.rows, groups=groups, seed=self.seed, distribution=self.distribution
-            )
-        return classifier_teacher(
-            self.variable_model, self.rows, self.label, inputs=self.inputs, groups=groups, seed=self.seed
+            self.predictor.check(self.rows.vocabulary)
+            model: Judge | Classifier = Judge(self.predictor)
+        else:
+            model = self._classify_variables(self.label)
+        return QueryTeacher.of(
+            model, self.rows, groups=self.groups, seed=self.seed, distribution=self.distribution
         )
+
+    def _classify_variables(self, label: str) -> Classifier:
+        return Classifier(self.variable_model, self.rows.vocabulary.with_label(label), label, self.inputs)
 
     @cached_property
     def label_oracle(self) -> LabelOracle:
         """The model as a function from features to labels."""
         assert self.label is not None
-        classifier = Classifier(
-            self.variable_model, self.rows.vocabulary.with_label(self.label), self.label, self.inputs
-        )
+        classifier = self._classify_variables(self.label)
         completions = None if self.variable_model.encoding.native else COMPLETIONS
         rng = generator(self.seed, Purpose.COMPLETIONS)
         return LabelOracle(classifier, self.rows, self.reader.groups, completions, rng=rng)
@@ -465,7 +438,10 @@ def judge_of_table(table: Table, predictor: Predictor, rules: HornTheory, *, see
     doubled = predictor.inputs == predictor.encoding.inputs(len(paired))
     dual = doubled or any(name not in plain and name in paired for name in named)
     binariser = Binariser(kinds=table.kinds, dual=dual).fit(table.frame)
-    return judge_teacher(predictor, binariser.batch(table.frame), groups=binariser.groups_, seed=seed)
+    predictor.check(binariser.vocabulary_)
+    return QueryTeacher.of(
+        Judge(predictor), binariser.batch(table.frame), groups=binariser.groups_, seed=seed
+    )
 
 
 def _names(rules: HornTheory) -> set[str]:

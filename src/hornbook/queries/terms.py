@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from hornbook.logic import BOTTOM, Bools, Bottom, Head, Rule, Vocabulary, Words, bits
 from hornbook.queries.pool import LabelledItems, OpenItems, Pool, count_bits
-from hornbook.queries.protocol import run_together
 
 ResultT = TypeVar("ResultT")
 Margins: TypeAlias = NDArray[np.floating]
@@ -23,7 +22,7 @@ QuerySearch: TypeAlias = Generator[Bools, Margins, ResultT]
 
 
 def run_batched(searches: Sequence[QuerySearch[ResultT]], ask: Ask) -> list[ResultT]:
-    """Run searches in parallel, with one batch of questions a round, and return their results.
+    """Run searches side by side, with one batch of questions a round, and return their results.
 
     Examples
     --------
@@ -34,13 +33,22 @@ def run_batched(searches: Sequence[QuerySearch[ResultT]], ask: Ask) -> list[Resu
     [2, 2]
 
     """
-
-    def ask_all(questions: dict[int, Bools]) -> dict[int, Margins]:
-        margins = ask(np.concatenate(list(questions.values()), axis=1))
-        ends = np.cumsum([terms.shape[1] for terms in questions.values()])
-        return dict(zip(questions, np.split(margins, ends[:-1]), strict=True))
-
-    return run_together(searches, ask_all)
+    results: dict[int, ResultT] = {}
+    answers: dict[int, Margins | None] = dict.fromkeys(range(len(searches)))
+    while answers:
+        questions: dict[int, Bools] = {}
+        for number, margins in answers.items():
+            try:
+                search = searches[number]
+                questions[number] = next(search) if margins is None else search.send(margins)
+            except StopIteration as end:
+                results[number] = end.value
+        answers = {}
+        if questions:
+            ends = np.cumsum([terms.shape[1] for terms in questions.values()])
+            answered = np.split(ask(np.concatenate(list(questions.values()), axis=1)), ends[:-1])
+            answers = dict(zip(questions, answered, strict=True))
+    return [results[number] for number in range(len(searches))]
 
 
 Term: TypeAlias = NDArray[np.intp]

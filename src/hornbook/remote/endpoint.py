@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from hornbook.deadline import Stopwatch
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError, ModelTimeout
-from hornbook.models.calls import RemoteModel, is_asked_anew
+from hornbook.models.answers import is_asked_anew
 from hornbook.models.outputs import Output
-from hornbook.models.predictor import Predictor
+from hornbook.models.predictor import Predictor, RemoteModel
 from hornbook.remote import predictor
 from hornbook.remote.http import BatchTooLarge, HttpClient, Response
 from hornbook.remote.protocols import CellRows, EndpointProtocol, find_protocol

@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.models.calls import RemoteModel
 from hornbook.models.inputs import Encoding
 from hornbook.models.loading import load_model, name_model_source
 from hornbook.models.outputs import Output, flatten_column, one_hot, positive_column
-from hornbook.models.predictor import Predictor
+from hornbook.models.predictor import Predictor, RemoteModel
 
 LIBRARIES = {
     "keras": ("predict_on_batch", "networks", "adapt_keras"),
