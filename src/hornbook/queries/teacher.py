@@ -125,7 +125,8 @@ class QueryTeacher:
         array([False,  True])
 
         """
-        drawn, source = distribution or perturbed_rows(rows, groups), Rows(rows)
+        drawn: Distribution = distribution or perturbed_rows(rows, groups)
+        source: Distribution = Rows(rows)
         if isinstance(model, Classifier):
             label = model.vocabulary.name(model.label)
             drawn, source = Labelled(drawn, label), Labelled(source, label)
