@@ -50,10 +50,12 @@ def learn(
     train: Annotated[bool, options.what("--train", help="Train a network on the variables instead.")] = False,
     judge: Annotated[bool, options.what("--judge", help="The model accepts or rejects whole rows.")] = False,
     row_rules: Annotated[
-        bool, options.what("--row-rules", help="Of a judge: its target is a rule a row.")
+        bool, options.what("--row-rules", help="A judge that learned a rule for each row.")
     ] = False,
     learner: Annotated[Learner | None, options.what(help="prime, lrn_star, horn1 or envelope.")] = None,
-    margin: Annotated[float, options.what(min=0, help="Of an envelope: scores so close are possible.")] = 0.0,
+    margin: Annotated[
+        float, options.what(min=0, help="With envelope: scores this close are possible.")
+    ] = 0.0,
     columns: options.Columns = None,
     drop: options.Drop = None,
     positive: options.Positive = None,

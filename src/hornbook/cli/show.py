@@ -47,8 +47,8 @@ def show(
     """Print the explanation of a run, or export it.
 
     SQL, Python, Prolog and PMML decide by the columns of your table: SQL as one expression for the SELECT
-    of any query. Rules are the theory that derives what the explanation decides. Of a run by queries SQL,
-    Python and Prolog hold the theory too, and there is no PMML. SVG is the drawing of a tree.
+    of any query. Rules are the theory that derives what the explanation decides. For a run of
+    learn SQL, Python and Prolog hold the theory too, and PMML is refused. SVG is the drawing of a tree.
 
     Examples:
       hornbook show run/

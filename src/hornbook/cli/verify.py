@@ -25,7 +25,7 @@ def verify(
 ) -> None:
     """Verify a run: make it and its proofs again, and compare.
 
-    That takes as long as it took. What has nothing to be compared with is listed. Exit code 0 if everything
+    It takes as long as the run did, and lists what it cannot compare. Exit code 0 if everything
     holds, 1 if something does not (one line each), 2 if a file cannot be read.
 
     Example:
