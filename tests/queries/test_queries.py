@@ -19,8 +19,8 @@ from hornbook.queries import (
     Step,
     Trace,
     Unknown,
-    run_together,
 )
+from hornbook.queries.terms import run_batched
 from hornbook.testing import batches
 
 THEORY = HornTheory.parse("a & b -> c\nc -> false")
@@ -114,22 +114,22 @@ def test_guarantee_is_said_in_words():
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=6))
-def test_run_together_gives_each_search_its_own_answers_in_as_few_rounds_as_the_longest(questions):
+def test_run_batched_gives_each_search_its_own_answers_in_as_few_rounds_as_the_longest(questions):
     """Each search asks its questions one after the other, and returns the answers."""
 
     def search(own):
-        answers = ()
+        answers = []
         for question in own:
-            answers = (*answers, (yield question))
-        return list(answers)
+            answers += (yield np.array([[question]])).tolist()
+        return answers
 
     rounds = []
 
-    def ask(several):
-        rounds.append(several)
-        return {number: (number, question) for number, question in several.items()}
+    def ask(terms):
+        rounds.append(terms[0])
+        return terms[0] / 2
 
-    results = run_together([search(own) for own in questions], ask)
-    assert results == [[(number, question) for question in own] for number, own in enumerate(questions)]
+    results = run_batched([search(own) for own in questions], ask)
+    assert results == [[question / 2 for question in own] for own in questions]
     assert len(rounds) == max(map(len, questions), default=0)
     assert sum(map(len, rounds)) == sum(map(len, questions))

@@ -220,7 +220,7 @@ class Counted(Generic[AnswersT]):
 
     def __init__(self, member: Callable[[Batch], AnswersT]) -> None:
         self.member = member
-        self.questions = 0
+        self.questions = self.batches = 0
 
     def __call__(self, batch: Batch) -> AnswersT:
         """Ask, and count."""

@@ -130,6 +130,8 @@ class QueryTeacher:
         if isinstance(model, Classifier):
             label = model.vocabulary.name(model.label)
             drawn, source = Labelled(drawn, label), Labelled(source, label)
+        else:
+            model.predictor.check(rows.vocabulary)
         completions = None
         if not model.predictor.encoding.native:
             completions = Completions(
@@ -263,7 +265,6 @@ class VariableTeacher:
     def queries(self) -> QueryTeacher:
         """The model as a teacher that answers membership queries, about variables and label."""
         if self.label is None:
-            self.predictor.check(self.rows.vocabulary)
             model: Judge | Classifier = Judge(self.predictor)
         else:
             model = self._classify_variables(self.label)
@@ -439,7 +440,6 @@ def judge_of_table(table: Table, predictor: Predictor, rules: HornTheory, *, see
     doubled = predictor.inputs == predictor.encoding.inputs(len(paired))
     dual = doubled or any(name not in plain and name in paired for name in named)
     binariser = Binariser(kinds=table.kinds, dual=dual).fit(table.frame)
-    predictor.check(binariser.vocabulary_)
     return QueryTeacher.of(
         Judge(predictor), binariser.batch(table.frame), groups=binariser.groups_, seed=seed
     )
