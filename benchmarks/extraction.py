@@ -25,8 +25,9 @@ from rich.table import Table
 
 from hornbook.baselines import HoeffdingSettings, decision_tree, hoeffding_tree
 from hornbook.paper import HARD_PROTOCOL, Task, run_lrn_star
-from hornbook.paper.published import NETS, QUERIES, Line7
+from hornbook.paper.claims import NETS, QUERIES
 from hornbook.paper.stages import parallel_map
+from hornbook.paper.task import Line7
 from hornbook.queries import MLP, Budget, Membership, Settings, Trace, extract, measure_disagreement
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset

@@ -31,7 +31,7 @@ from scipy.sparse.csgraph import maximum_flow
 
 from hornbook.logic import Batch
 from hornbook.paper import HARD_PROTOCOL, Task
-from hornbook.paper.published import NETS
+from hornbook.paper.claims import NETS
 from hornbook.queries import MLP, Random, Violations
 from hornbook.tables import load_dataset
 

@@ -15,7 +15,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from hornbook.paper import PAPER_PROTOCOL, SCALES, TreeBudget, published, reproduce
+from hornbook.paper import PAPER_PROTOCOL, SCALES, TreeBudget, reproduce
+from hornbook.paper.claims import ACCURACY, BODY_FEATURES, DISAGREEMENT, QUERIES, RULES_OF_T
 from hornbook.queries import DEFAULT_MISSING, Budget, Settings
 from hornbook.storage import lock_folder
 from hornbook.tables import load_dataset
@@ -35,16 +36,16 @@ SCALE = replace(
     SCALES["quick"],
     name="choices",
     repetitions=3,
-    ours=Settings(Budget(equivalence_queries=published.QUERIES), coherence=0),
+    ours=Settings(Budget(equivalence_queries=QUERIES), coherence=0),
     tree=TreeBudget(size=100_000, samples=1, tuning=2_000),
     sweep=None,
     evaluation=1,
 )
 PUBLISHED = {
-    "error": 1 - published.ACCURACY,
-    **published.DISAGREEMENT,
-    "in_t_by_side": float(published.RULES_OF_T),
-    "body_features": float(published.BODY_FEATURES),
+    "error": 1 - ACCURACY,
+    **DISAGREEMENT,
+    "in_t_by_side": float(RULES_OF_T),
+    "body_features": float(BODY_FEATURES),
 }
 PAIRS = {"t_nn": "t_nn", "h_nn": "lrn_star_nn", "t_h": "t_lrn_star", "t_tree": "t_tree"}
 FARTHEST = 3.0

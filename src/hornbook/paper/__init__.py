@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from hornbook.paper.experiment import reproduce
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
     from hornbook.paper.missing import Sweep
-    from hornbook.paper.published import run_lrn_star
     from hornbook.paper.report import Document, verdict_lines
     from hornbook.paper.search import ModelSelection, grid, score_nets, select_network
     from hornbook.paper.settings import SCALES, Scale, TreeBudget
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         Recipe,
         Task,
         draw_training_set,
+        run_lrn_star,
     )
 
 __all__ = [
@@ -60,11 +60,11 @@ __getattr__ = load_lazily(
         "experiment": ["reproduce"],
         "hcc": ["load_hcc", "make_synthetic_hcc"],
         "missing": ["Sweep"],
-        "published": ["run_lrn_star"],
         "report": ["Document", "verdict_lines"],
         "search": ["ModelSelection", "grid", "score_nets", "select_network"],
         "settings": ["SCALES", "Scale", "TreeBudget"],
         "task": [
+            "run_lrn_star",
             "HALF_PROTOCOL",
             "HARD_PROTOCOL",
             "PAPER_PROTOCOL",

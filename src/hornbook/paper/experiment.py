@@ -19,13 +19,13 @@ import hornbook
 from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_object, tune_hoeffding_tree
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
-from hornbook.paper import published
+from hornbook.paper.claims import NETS
 from hornbook.paper.missing import accuracy
 from hornbook.paper.report import to_html, to_markdown
 from hornbook.paper.search import NETS_PER_CHUNK, ModelSelection, score_nets, select_network
 from hornbook.paper.settings import READERS, Scale, open_choices
 from hornbook.paper.stages import Stage, StageRunner, write_json
-from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, violating_body
+from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, run_lrn_star, violating_body
 from hornbook.queries import (
     INTERRUPTED,
     MLP,
@@ -115,7 +115,7 @@ class Repetition:
     def read_by_lrn_star(self, folder: Path) -> None:
         """Run LRN* with 100 equivalence queries, each simulated on s samples."""
         protocol = self.task.protocol
-        found = published.run_lrn_star(
+        found = run_lrn_star(
             self.network,
             self.task.mixed,
             self.sample,
@@ -270,7 +270,7 @@ def count_rules(rules: Sequence[Rule], task: Task) -> dict[str, float]:
 
 def _score_published(training: Examples, selection: ModelSelection) -> dict[str, Any]:
     """Cross-validate the paper's four published nets."""
-    nets = [net for net, _ in published.NETS]
+    nets = [net for net, _ in NETS]
     validated = score_nets(nets, selection.validation(training, selection.seed))
     return {str(net): {"cross_validated": validated[at].mean} for at, net in enumerate(nets)}
 

@@ -21,8 +21,8 @@ import numpy as np
 
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory
-from hornbook.paper import published
-from hornbook.paper.task import Protocol, Recipe, draw_training_set
+from hornbook.paper.claims import NETS, QUERIES
+from hornbook.paper.task import Protocol, Recipe, draw_training_set, run_lrn_star
 from hornbook.queries import MLP, Examples, Net, Random, Violations, split_examples, train
 from hornbook.queries.distributions import Mixture
 from hornbook.queries.result import measure_disagreement
@@ -55,10 +55,10 @@ class Sweep:
 
     shares: tuple[float, ...] = (0.0, 0.25, 0.5, 0.75, 0.95)
     patients: float = 0.2
-    net: Net = published.NETS[0][0]
+    net: Net = NETS[0][0]
     sizes: tuple[int, int] = (160, 160)
     tested: int = 500
-    queries: int = published.QUERIES
+    queries: int = QUERIES
     size: int | None = None
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Sweep:
             network = train(
                 training, self.net, training=protocol.training, encoding=protocol.encoding, seed=seed
             )
-            rules = published.run_lrn_star(
+            rules = run_lrn_star(
                 network,
                 distribution,
                 self.size or sample,

@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
-from hornbook.paper import published
 from hornbook.paper.claims import (
+    BODY_FEATURES,
+    DISAGREEMENT,
+    HOURS,
+    NETS,
     OURS,
     PAPER_NAMES,
+    QUERIES,
     REJECTED,
+    RULES_OF_T,
     describe_answer,
     find_share,
     judge_claims,
@@ -94,7 +99,7 @@ SHARES = ("evaluation", "shares")
 PAIRS = {"t_nn": "network – T", "lrn_star_nn": "LRN* – network", "ours_nn": "ours – network"}
 """The pairs of judges whose disagreement is shown by kind of interpretation."""
 
-KNOWN = {pair: percent(share) for pair, share in published.DISAGREEMENT.items()}
+KNOWN = {pair: percent(share) for pair, share in DISAGREEMENT.items()}
 """The published disagreements."""
 
 TABLE_2 = (
@@ -125,7 +130,7 @@ RULES = tuple(
             ("evaluation", "rules"),
             "in_t_by_side",
             ".0f",
-            str(published.RULES_OF_T),
+            str(RULES_OF_T),
         ),
         ("entailed by T", ("evaluation", "rules"), "entailed_by_t", ".0f", "some more"),
         ("literals in a body", ("evaluation", "rules"), "body_literals", ".1f", "–"),
@@ -134,18 +139,18 @@ RULES = tuple(
             ("evaluation", "rules"),
             "body_features",
             ".1f",
-            f"about {published.BODY_FEATURES}",
+            f"about {BODY_FEATURES}",
         ),
-        ("equivalence queries", (), "equivalence_queries", ".0f", str(published.QUERIES)),
+        ("equivalence queries", (), "equivalence_queries", ".0f", str(QUERIES)),
         ("answers of the network", (), "membership_queries", ",.0f", "–"),
         ("stopped by", (), "stopped", "", "–"),
     )
 )
 
-NETS = (
+ACCURACIES = (
     *(
         Figure(str(net), ("search", "published", str(net), "cross_validated"), ".4f", f"{accuracy:.4f}")
-        for net, accuracy in published.NETS
+        for net, accuracy in NETS
     ),
     Figure("chosen net, cross-validated", ("search", "chosen", "cross_validated"), ".4f"),
     Figure("chosen net, fresh examples", ("search", "chosen", "held_out"), ".4f"),
@@ -165,7 +170,7 @@ TRAINING = (
 TIMES = tuple(
     Figure(name, ("seconds", stage, "cpu"), ".1f", was)
     for stage, name in STAGE_NAMES.items()
-    for was in (f"about {published.HOURS[stage]} h" if stage in published.HOURS else "–",)
+    for was in (f"about {HOURS[stage]} h" if stage in HOURS else "–",)
 )
 
 FIGURE_TABLES = (
@@ -181,7 +186,7 @@ FIGURE_TABLES = (
         "counted without the class; the rule of a patient has about 91 literals about 44 features.",
         RULES,
     ),
-    ("Table 1", "Accuracies in folds, and of the chosen net on fresh examples.", NETS),
+    ("Table 1", "Accuracies in folds, and of the chosen net on fresh examples.", ACCURACIES),
     ("The search", "", TRAINING),
     (
         "CPU-seconds",

@@ -6,18 +6,17 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from hornbook.errors import HornbookError
-from hornbook.paper import published
+from hornbook.paper.claims import NETS, QUERIES
 from hornbook.paper.missing import Sweep
-from hornbook.paper.published import LINE_7
 from hornbook.paper.search import ModelSelection
-from hornbook.paper.task import Task
+from hornbook.paper.task import LINE_7, Task
 from hornbook.queries import Budget, Settings
 from hornbook.statistics import sample_size
 
 READERS = ("lrn_star", "ours", "tree")
 """What extracts rules from a network: LRN*, our learner, and the Hoeffding tree."""
 
-PAPER_BUDGET = Budget(equivalence_queries=published.QUERIES)
+PAPER_BUDGET = Budget(equivalence_queries=QUERIES)
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Scale:
     @property
     def queries(self) -> int:
         """The limit on equivalence queries."""
-        return self.ours.budget.equivalence_queries or published.QUERIES
+        return self.ours.budget.equivalence_queries or QUERIES
 
     def sample(self, width: int) -> int:
         """The sample size of an equivalence query over `width` variables."""
@@ -106,7 +105,7 @@ class Scale:
 QUICK = Scale(
     "quick",
     repetitions=5,
-    selection=ModelSelection((published.NETS[0][0],), finalists=1, seeds=1),
+    selection=ModelSelection((NETS[0][0],), finalists=1, seeds=1),
     ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=1, evaluation=1 << 14, coherence=0),
     tree=TreeBudget(size=100_000, samples=2, tuning=2_000),
     sweep=Sweep(queries=10, size=1 << 14),
@@ -119,7 +118,7 @@ PAPER = Scale(
     selection=ModelSelection(),
     ours=Settings(PAPER_BUDGET, tries=2, coherence=0),
     tree=TreeBudget(size=None, samples=10, tuning=2_000),
-    sweep=Sweep(queries=published.QUERIES),
+    sweep=Sweep(queries=QUERIES),
 )
 """The paper's search, queries and samples."""
 

@@ -17,27 +17,36 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Bottom, Head, HornTheory, Rule, Vocabulary, Words, bits
-from hornbook.paper.published import LINE_7, Line7
+from hornbook.paper.claims import QUERIES
 from hornbook.queries import (
     DEFAULT_MISSING,
     MLP,
     Binariser,
+    Closed,
+    Counted,
+    Counterexample,
     Distribution,
     Examples,
+    Guarantee,
+    Membership,
     Mixture,
+    NegativeSampling,
     Net,
     Random,
     Rows,
     Training,
+    Unknown,
     Violations,
     binarise_table,
+    lrn_star,
+    meet_query,
     split_examples,
     target_theory,
     train,
@@ -52,6 +61,15 @@ ENCODING_LABELS = {"zero": "(0, 0)", "half": "½", "signed": "−1, 0, 1", "two-
 
 MAX_FRUITLESS_DRAWS = 30
 """Number of draws without a new example after which the search for distinct examples fails."""
+
+
+Line7: TypeAlias = Literal["printed", "heads", "append"]
+LINE_7: dict[Line7, str] = {
+    "printed": "a meet that the network rejects replaces an antecedent",
+    "heads": "a meet that has a head replaces an antecedent",
+    "append": "every counterexample is appended",
+}
+"""The ways to decide line 7 of Algorithm 1: as printed, our variant, and one that leaves the line out."""
 
 
 @dataclass(frozen=True)
@@ -354,3 +372,89 @@ def violating_body(rule: Rule, vocabulary: Vocabulary) -> frozenset[int]:
     """
     dual = None if isinstance(rule.head, Bottom) else vocabulary.dual(rule.head)
     return rule.body if dual is None else rule.body | {dual}
+
+
+@dataclass(frozen=True)
+class LrnStarResult:
+    """The theory that LRN* extracted within a limit of equivalence queries, and its cost."""
+
+    theory: HornTheory
+    background: HornTheory
+    equivalence_queries: int
+    membership_queries: int
+    stopped: str
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules found, without the background."""
+        known = set(self.background)
+        return tuple(rule for rule in self.theory if rule not in known)
+
+
+def run_lrn_star(
+    member: Membership,
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    queries: int = QUERIES,
+    line_7: Line7 = "printed",
+    close: bool = True,
+) -> LrnStarResult:
+    """Extract rules as the paper does: LRN*, with the disjointness of duals as background.
+
+    The model is not a Horn teacher, so the algorithm's guarantees for Horn teachers do not apply.
+
+    Parameters
+    ----------
+    member
+        The model.
+    distribution, size, rng
+        Each equivalence query is simulated on `size` fresh interpretations of the distribution.
+    queries
+        The limit on equivalence queries.
+    line_7
+        How line 7 decides whether a meet replaces an antecedent, see `LINE_7`.
+    close
+        Whether counterexamples are closed under the hypothesis, which the paper does not print.
+
+    Examples
+    --------
+    >>> from hornbook.queries import Random
+    >>> theory = HornTheory.parse("horse & wings -> pegasus")
+    >>> random = Random(theory.vocabulary)
+    >>> found = run_lrn_star(theory.satisfied_by, random, 1000, np.random.default_rng(0))
+    >>> print(found.theory, "|", found.stopped)
+    horse ∧ wings → pegasus | no counterexample among 1000 samples
+
+    """
+    vocabulary = distribution.vocabulary
+    background = HornTheory.background(vocabulary)
+    counted = Counted(member)
+    asked = 0
+    search = NegativeSampling(counted, distribution, lambda _: size, rng)
+
+    def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
+        nonlocal asked
+        if asked == queries:
+            return Unknown(f"budget of {queries} equivalence queries")
+        asked += 1
+        return search(hypothesis)
+
+    closed: dict[Line7, Closed | None] = {"printed": meet_query, "heads": None, "append": _never_replace}
+    *_, last = lrn_star(
+        vocabulary,
+        counted,
+        equivalent,
+        background=background,
+        closed=closed[line_7],
+        close=close,
+        strict=False,
+    )
+    assert isinstance(last.answer, Unknown)
+    return LrnStarResult(last.hypothesis, background, asked, counted.questions, last.answer.reason)
+
+
+def _never_replace(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) -> bool:
+    """Take every meet for closed, so that no meet replaces an antecedent."""
+    return True
