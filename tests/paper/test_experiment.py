@@ -1,11 +1,8 @@
 """The paper end to end, on a few rows and in a few seconds: repeatable, resumable, complete."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 
 import joblib
@@ -375,46 +372,31 @@ def test_reproduce_command_ends_with_the_answer(metrics, tmp_path, capsys, monke
     assert asked == [["paper", "paper-half"], ["hard"], ["paper", "paper-half", "hard"]]
 
 
-COMMAND = """
-import hornbook.tables
-from hornbook.cli import main
-from hornbook.paper import PROTOCOLS, SCALES, stages
-from tiny_reproduction import ONCE, PUBLISHED, patients
+def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_processes(
+    once, tmp_path, capsys, monkeypatch
+):
+    """The command takes every core; `once`, and what goes on here, is one process."""
+    rounds = []
 
-rounds = []
+    def interrupt_after_search(done, total, title):
+        rounds.append(title)
+        for each in done:
+            yield each
+            if len(rounds) == 3:  # the data, the search, and the first of the stages after it
+                raise KeyboardInterrupt
 
-def interrupt_second_round(done, total, title):
-    rounds.append(title)
-    for each in done:
-        yield each
-        if len(rounds) == 2:
-            raise KeyboardInterrupt
-
-stages.show_progress = interrupt_second_round
-
-hornbook.tables.load_dataset, SCALES["quick"] = patients, ONCE
-PROTOCOLS.clear()
-PROTOCOLS.update({protocol.name: protocol for protocol in PUBLISHED})
-main()
-"""
-"""The command at the smallest scale, interrupted when the first of the stages after the search is done."""
-
-
-def test_reproduce_interrupted_command_goes_on_to_the_same_files_whatever_the_processes(once, tmp_path):
-    """The command searches on every core; `once`, and what goes on here, is one process.
-
-    A search has two chunks of nets, so that it needs two processes. Stages that run side by side are a
-    law of `test_stages`.
-    """
-    arguments = ["reproduce", "--protocol", "paper", "-o", str(tmp_path / "run")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run(
-        [sys.executable, "-c", COMMAND, *arguments], capture_output=True, text=True, env=environment
-    )
-    assert run.returncode == 130, run.stderr
-    assert run.stdout == "" and run.stderr.startswith("hornbook: interrupted; run the same command again")
-    done = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("stage.json")}
-    assert done
-    reproduce_alone(patients(), tmp_path / "run", ONCE, protocols=PUBLISHED, synthetic=True)
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch, joblib.parallel_config("multiprocessing"):
+        patch.setattr("hornbook.tables.load_dataset", patients)
+        patch.setitem(SCALES, "quick", ONCE)
+        patch.setattr("hornbook.paper.stages.show_progress", interrupt_after_search)
+        patch.setattr("hornbook.paper.PROTOCOLS", {each.name: each for each in PUBLISHED})
+        patch.setattr("os.cpu_count", lambda: 2)
+        ended = runner(capsys, patch)("reproduce", "-o", run)
+    assert ended.returncode == 130 and ended.stdout == ""
+    assert ended.stderr.startswith("hornbook: interrupted; run the same command again")
+    done = {path: path.stat().st_mtime_ns for path in run.rglob("stage.json")}
+    assert rounds[1:] == ["search", "tree, missing, ours, lrn_star"] and done
+    reproduce_alone(patients(), run, ONCE, protocols=PUBLISHED, synthetic=True)
     assert {path: path.stat().st_mtime_ns for path in done} == done
-    assert content(tmp_path / "run") == content(once)
+    assert content(run) == content(once)
