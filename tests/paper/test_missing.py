@@ -8,7 +8,7 @@ import pytest
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.paper import HARD_PROTOCOL, PAPER_PROTOCOL, Sweep, draw_training_set
-from hornbook.paper.missing import accuracy
+from hornbook.paper.settings import accuracy
 from hornbook.queries import MLP, Examples, Net
 
 VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])

@@ -8,10 +8,9 @@ if TYPE_CHECKING:
     from hornbook.paper.envelopes import study_lines, study_model
     from hornbook.paper.experiment import reproduce
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
-    from hornbook.paper.missing import Sweep
     from hornbook.paper.report import Document, verdict_lines
     from hornbook.paper.search import ModelSelection, grid, score_nets, select_network
-    from hornbook.paper.settings import SCALES, Scale, TreeBudget
+    from hornbook.paper.settings import SCALES, Scale, Sweep, TreeBudget
     from hornbook.paper.task import (
         HALF_PROTOCOL,
         HARD_PROTOCOL,
@@ -59,10 +58,9 @@ __getattr__ = load_lazily(
         "envelopes": ["study_lines", "study_model"],
         "experiment": ["reproduce"],
         "hcc": ["load_hcc", "make_synthetic_hcc"],
-        "missing": ["Sweep"],
         "report": ["Document", "verdict_lines"],
         "search": ["ModelSelection", "grid", "score_nets", "select_network"],
-        "settings": ["SCALES", "Scale", "TreeBudget"],
+        "settings": ["SCALES", "Scale", "Sweep", "TreeBudget"],
         "task": [
             "run_lrn_star",
             "HALF_PROTOCOL",

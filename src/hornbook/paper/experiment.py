@@ -20,10 +20,9 @@ from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_o
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper.claims import NETS
-from hornbook.paper.missing import accuracy
 from hornbook.paper.report import to_html, to_markdown
 from hornbook.paper.search import NETS_PER_CHUNK, ModelSelection, score_nets, select_network
-from hornbook.paper.settings import READERS, Scale, open_choices
+from hornbook.paper.settings import READERS, Scale, accuracy, open_choices
 from hornbook.paper.stages import Stage, StageRunner, write_json
 from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, run_lrn_star, violating_body
 from hornbook.queries import (

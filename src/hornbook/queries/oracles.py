@@ -363,6 +363,10 @@ class Chain:
         )
 
 
+POLICIES = ("violated", "inflated", "adversarial", "total")
+"""The ways to choose a counterexample."""
+
+
 class PerfectTeacher:
     """Answers membership and equivalence queries about a theory.
 
@@ -397,7 +401,7 @@ class PerfectTeacher:
         if counterexamples not in POLICIES:
             raise HornbookError(f"counterexamples={counterexamples!r}; choose one of {', '.join(POLICIES)}")
         self.theory = theory
-        self.enlarge = POLICIES[counterexamples]
+        self.counterexamples = counterexamples
         self.rng = rng or generator(0, Purpose.TEACHER_COUNTEREXAMPLES)
 
     def member(self, batch: Batch) -> Bools:
@@ -407,57 +411,33 @@ class PerfectTeacher:
     def equivalent(self, hypothesis: HornTheory) -> Counterexample | Exact:
         """A counterexample if there is one."""
         for rule in hypothesis.unentailed(self.theory):
-            return Counterexample(self.enlarge(rule, hypothesis, self.rng))
+            return Counterexample(self._break_rule(rule, hypothesis))
         for rule in self.theory.unentailed(hypothesis):
-            return Counterexample(self.enlarge(rule, self.theory, self.rng), positive=True)
+            return Counterexample(self._break_rule(rule, self.theory), positive=True)
         return Exact()
 
+    def _break_rule(self, rule: Rule, accepting: HornTheory) -> Interpretation:
+        """An interpretation that breaks a rule and that a theory accepts."""
+        smallest, everything = violation(rule), frozenset(range(len(accepting.vocabulary)))
+        if self.counterexamples == "violated":
+            return smallest
+        shares = {"inflated": 0.5, "adversarial": 1.0, "total": 0.0}
+        true = self._enlarge_body(rule, accepting, shares[self.counterexamples])
+        closed = everything & accepting.closure(true)
+        if self.counterexamples != "inflated":
+            return Interpretation(closed, everything - closed)
+        zeros = frozenset(v for v in sorted(everything - closed) if self.rng.random() < 0.5)
+        return Interpretation(true, zeros | smallest.false)
 
-def _smallest(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    return violation(rule)
-
-
-def _with_random_values(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    true = _enlarge_body(rule, accepting, rng, share=0.5)
-    rest = frozenset(range(len(accepting.vocabulary))) - accepting.closure(true)
-    zeros = frozenset(v for v in sorted(rest) if rng.random() < 0.5)
-    return Interpretation(true, zeros | violation(rule).false)
-
-
-def _adversarial(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    return _complete_closure(_enlarge_body(rule, accepting, rng, share=1.0), accepting)
-
-
-def _total(rule: Rule, accepting: HornTheory, rng: np.random.Generator) -> Interpretation:
-    return _complete_closure(rule.body, accepting)
-
-
-def _complete_closure(facts: frozenset[int], accepting: HornTheory) -> Interpretation:
-    everything = frozenset(range(len(accepting.vocabulary)))
-    true = everything & accepting.closure(facts)
-    return Interpretation(true, everything - true)
-
-
-def _enlarge_body(
-    rule: Rule, accepting: HornTheory, rng: np.random.Generator, share: float
-) -> frozenset[int]:
-    """The body and about `share` of the other variables, so that the head still does not follow."""
-    program, true = accepting.program, bits.mask(rule.body)
-    breach = program.bottom if isinstance(rule.head, Bottom) else program.bottom | 1 << rule.head
-    others = [
-        v
-        for v in rng.permutation(len(accepting.vocabulary)).tolist()
-        if v not in rule.body and v != rule.head
-    ]
-    for v in others:
-        if rng.random() < share and not program.close(true | 1 << v) & breach:
-            true |= 1 << v
-    return frozenset(chaining.members(true))
-
-
-POLICIES: dict[str, Callable[[Rule, HornTheory, np.random.Generator], Interpretation]] = {
-    "violated": _smallest,
-    "inflated": _with_random_values,
-    "adversarial": _adversarial,
-    "total": _total,
-}
+    def _enlarge_body(self, rule: Rule, accepting: HornTheory, share: float) -> frozenset[int]:
+        """The body and about `share` of the other variables, so that the head still does not follow."""
+        if not share:
+            return rule.body
+        program, true = accepting.program, bits.mask(rule.body)
+        breach = program.bottom if isinstance(rule.head, Bottom) else program.bottom | 1 << rule.head
+        for v in self.rng.permutation(len(accepting.vocabulary)).tolist():
+            if v in rule.body or v == rule.head:
+                continue
+            if self.rng.random() < share and not program.close(true | 1 << v) & breach:
+                true |= 1 << v
+        return frozenset(chaining.members(true))
