@@ -20,6 +20,9 @@ from hornbook.logic import Bools
 from hornbook.schema import write_object
 
 Ints: TypeAlias = NDArray[np.intp]
+Body: TypeAlias = tuple[Condition, ...]
+Region: TypeAlias = tuple[Body, tuple[Body, ...], int]
+"""The rows that meet all conditions of a body, and of further bodies none as a whole; and their class."""
 
 
 @dataclass(frozen=True)
@@ -216,6 +219,10 @@ class Explanation(Displayed, ABC):
 
         Only the lines of an explanation whose order means nothing claim anything by themselves.
         """
+        return iter(())
+
+    def list_regions(self) -> Iterator[Region]:
+        """The rows of each line that names a class; none where lines hold only together."""
         return iter(())
 
     @abstractmethod

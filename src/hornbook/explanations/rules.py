@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,7 @@ from hornbook.conditions import Condition
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, describe_answers
+from hornbook.explanations.explanation import Explanation, Ints, Line, Reason, Region, describe_answers
 from hornbook.logic import Bools
 
 
@@ -89,6 +90,13 @@ class RuleSet(Explanation):
             for number, rule in enumerate(self.rules)
         ]
         return (*lines, Line("otherwise" if lines else "always", outcome=self.classes[self.default]))
+
+    def list_regions(self) -> Iterator[Region]:
+        """For each rule the rows that meet it and none before it, and those that meet none."""
+        bodies = tuple(rule.body for rule in self.rules)
+        for number, rule in enumerate(self.rules):
+            yield rule.body, bodies[:number], rule.outcome
+        yield (), bodies, self.default
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each rule the rows that meet it, and none before it; for the default those that are left."""

@@ -14,7 +14,16 @@ from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition
 from hornbook.display import Displayed
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
-from hornbook.explanations.explanation import Box, Explanation, Ints, Line, Reason, describe_answers
+from hornbook.explanations.explanation import (
+    Body,
+    Box,
+    Explanation,
+    Ints,
+    Line,
+    Reason,
+    Region,
+    describe_answers,
+)
 from hornbook.logic import Bools
 
 Question = TypeVar("Question")
@@ -125,6 +134,18 @@ class DecisionTree(Explanation):
 
         place(self.root, 0, 0, None)
         return tuple(boxes)
+
+    def list_regions(self) -> Iterator[Region]:
+        """For each leaf the rows that come to it."""
+
+        def walk(node: Node[Condition], met: Body, failed: tuple[Body, ...]) -> Iterator[Region]:
+            if not isinstance(node, Split):
+                yield met, failed, node
+                return
+            yield from walk(node.yes, (*met, node.question), failed)
+            yield from walk(node.no, met, (*failed, (node.question,)))
+
+        yield from walk(self.root, (), ())
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each question the rows that come to it with a yes, for each `otherwise` those that are left."""

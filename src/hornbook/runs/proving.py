@@ -15,11 +15,10 @@ from typing import Any
 
 import pandas as pd
 
-from hornbook.conditions import Condition, write_value
+from hornbook.conditions import write_value
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
-from hornbook.explanations import DecisionTree, Explanation, RuleSet, Split
-from hornbook.explanations.tree import Node
+from hornbook.explanations import Explanation
 from hornbook.extraction import Extraction
 from hornbook.logic import UNICODE, Interpretation, Rule, Vocabulary, rule_text, vocabulary_forms
 from hornbook.models import Subject
@@ -111,7 +110,7 @@ def prove_explanation(
 
     Examples
     --------
-    >>> from hornbook.explanations import ConditionRule
+    >>> from hornbook.explanations import ConditionRule, RuleSet
     >>> from hornbook.conditions import Threshold
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
@@ -124,7 +123,7 @@ def prove_explanation(
     otherwise bad refuted
 
     """
-    questions = list(_list_questions(explanation))
+    questions = list(explanation.list_regions())
     if questions and len(explanation.classes) != prover.classes:
         raise HornbookError(
             f"the explanation tells {len(explanation.classes)} classes apart, and the model {prover.classes}"
@@ -136,30 +135,6 @@ def prove_explanation(
             continue
         body, excluded, outcome = next(asked)
         yield prove_in_time(partial(prover.prove, body, outcome, excluded), prover.seconds, deadline)
-
-
-Question = tuple[tuple[Condition, ...], tuple[tuple[Condition, ...], ...], int]
-
-
-def _list_questions(explanation: Explanation) -> Iterator[Question]:
-    """Yield the body, the excluded bodies and the class of each line that names a class."""
-    if isinstance(explanation, RuleSet):
-        bodies = tuple(rule.body for rule in explanation.rules)
-        for number, rule in enumerate(explanation.rules):
-            yield rule.body, bodies[:number], rule.outcome
-        yield (), bodies, explanation.default
-    elif isinstance(explanation, DecisionTree):
-        yield from _walk_paths(explanation.root, (), ())
-
-
-def _walk_paths(
-    node: Node[Condition], met: tuple[Condition, ...], failed: tuple[tuple[Condition, ...], ...]
-) -> Iterator[Question]:
-    if not isinstance(node, Split):
-        yield met, failed, node
-        return
-    yield from _walk_paths(node.yes, (*met, node.question), failed)
-    yield from _walk_paths(node.no, met, (*failed, (node.question,)))
 
 
 def add_verdicts(
