@@ -216,7 +216,7 @@ TIMED_BLOCK = 1 << 10
 
 
 class Counted(Generic[AnswersT]):
-    """Counts questions."""
+    """Counts questions and batches."""
 
     def __init__(self, member: Callable[[Batch], AnswersT]) -> None:
         self.member = member
@@ -225,6 +225,7 @@ class Counted(Generic[AnswersT]):
     def __call__(self, batch: Batch) -> AnswersT:
         """Ask, and count."""
         self.questions += len(batch)
+        self.batches += 1
         return self.member(batch)
 
 
