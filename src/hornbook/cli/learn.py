@@ -92,20 +92,18 @@ def learn(
     encoding: options.Encoding = None,
     trust_pickle: options.TrustPickle = False,
 ) -> None:
-    """Learn a Horn theory by queries: of a model, or a known one.
+    """Learn a Horn theory by queries, of one of three teachers.
 
-    A model reads 0/1 variables made of the columns, or the columns. The same command resumes a run.
+    With --target it is a classifier, with --model alone a judge of whole rows, with a file of rules a known
+    theory. prime finds few short rules, lrn_star is the paper's, envelope asks about every case. The same
+    command resumes a run.
 
     Examples:
       hornbook learn target.horn --counterexamples inflated
 
       hornbook learn patients.csv --model judge.onnx --learner lrn_star
 
-      hornbook learn patients.csv --target survives --model judge.onnx --row-rules
-
-      hornbook learn hcc-synthetic --train --max-queries 50 --proof -o run/
-
-      hornbook learn levels.csv --target pronoun --model m.toml --learner envelope
+      hornbook learn hcc-synthetic --train --proof -o run/
 
     """
     if model is None and not train:

@@ -266,7 +266,12 @@ class Predictor(Displayed):
     def _encode_table(self, rows: Any) -> NDArray[Any]:
         """A table of 0, 1 and missing values by the model's own encoding."""
         columns = Vocabulary(map(str, self.names or rows.columns))
-        values = rows.set_axis(list(map(str, rows.columns)), axis=1)[list(columns.names)]
+        given = rows.set_axis(list(map(str, rows.columns)), axis=1)
+        if lost := [name for name in columns if name not in given]:
+            raise HornbookError(
+                f"{self.name} reads variables such as {lost[0]!r}, which the table does not have as columns"
+            )
+        values = given[list(columns.names)]
         self.check(columns)
         batch = Batch.from_array(values.to_numpy(np.float64), columns)
         return self.encoding.encode(batch, self.dtype, self.order)

@@ -218,7 +218,7 @@ def is_source(source: str) -> bool:
 
 def name_source(source: str | Path) -> str:
     """The name of a source: that of a file or folder, or the query."""
-    return shorten(str(source)) if is_query(source) else Path(source).name
+    return shorten(str(source)) if is_query(source) else Path(source).name or str(source)
 
 
 def shorten(text: str) -> str:
