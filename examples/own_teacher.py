@@ -32,7 +32,7 @@ for step in lrn_star(vocabulary, teacher, equivalent):
 learned = step.hypothesis.minimise()
 print(learned)
 print(step.answer)
-print(f"{teacher.questions} questions in {teacher.batches} batches")
+print(f"{teacher.questions} questions")
 
 book = "rain -> wet \n sprinkler -> wet \n wet -> slippery \n rain & sunny -> false"
 assert learned.equivalent(HornTheory.parse(book, vocabulary))
