@@ -200,12 +200,12 @@ def make_large(columns: int, literals: int) -> Extraction:
 
 
 @dataclass(frozen=True, eq=False)
-class WordedReader(Reader):
-    """Columns that are variables, described in words."""
+class WordedRules(HornRules):
+    """Rules over columns that are variables, described in words."""
 
     words: Mapping[str, str] = field(default_factory=dict)
 
-    def describe(self, name):
+    def _describe_variable(self, name):
         return self.words.get(name, name)
 
 
@@ -214,8 +214,10 @@ def make_horn_rules(rules, features, label, groups=(), words=None) -> HornRules:
     vocabulary = features if label is None else features.with_label(label)
     background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, groups)
     columns = features.names[: len(features) // 2]
-    reader = WordedReader(columns, features, groups, words=words or {})
-    return HornRules(background | HornTheory(vocabulary, rules), background, reader, label)
+    reader = Reader(columns, features, groups)
+    return WordedRules(
+        background | HornTheory(vocabulary, rules), background, reader, label, words=words or {}
+    )
 
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
