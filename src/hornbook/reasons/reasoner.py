@@ -344,7 +344,8 @@ class Reasoner:
         waiting: list[frozenset[str]] = [frozenset()]
         seen = set(waiting)
         for number, banned in enumerate(waiting):
-            reason = self._find_reason(sampler, settings, banned, number)
+            with limit_answers(seconds=settings.share_time(number)):
+                reason = self._find_reason(sampler, settings, banned, number)
             if number and not reason.keeps_share:
                 continue
             yield reason
@@ -354,16 +355,6 @@ class Reasoner:
                     waiting.append(more)
 
     def _find_reason(
-        self,
-        sampler: ReasonSampler,
-        settings: ReasonSettings,
-        banned: frozenset[str],
-        number: int,
-    ) -> SufficientReason:
-        with limit_answers(seconds=settings.share_time(number)):
-            return self._find_reason_in_time(sampler, settings, banned, number)
-
-    def _find_reason_in_time(
         self,
         sampler: ReasonSampler,
         settings: ReasonSettings,
