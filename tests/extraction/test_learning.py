@@ -172,7 +172,7 @@ def test_explain_takes_rows_of_every_kind_and_shows_itself(extraction):
     assert len(texts) == 1 and texts.pop().startswith("ill\n")
     with pytest.raises(HornbookError, match="the table has no column 'e'; it has a, b, c, d"):
         extraction.explain({"e": 1})
-    found = extraction.explanation.reader.interpretation({"a": 1})
+    found = extraction.explanation.reader.facts({"a": "1"})
     assert found == Interpretation(frozenset({0}), frozenset({4}))
     assert "ill" in extraction._repr_html_()
 
