@@ -1,8 +1,8 @@
 r"""Agreement with the model on held-out rows, by the number of literals to read: ours and its peers'.
 
 Each model is fitted to 60 % of a table's rows. Explanations see only these rows, and samples made of
-them that the model labels; peers get the very samples that ours are fitted to. Of the candidates with
-at most so many literals each learner's best is taken, by the same fresh samples; and it is judged by
+them that the model labels; peers get as many samples. Of the candidates with at most so many literals each
+learner's best is taken, by what the search takes its own by, on fresh samples; and it is judged by
 the other 40 % of the rows, as they are, by the share that is decided as the model does, and by κ. A point
 is a table, a kind of model and a size, mean over seeds.
 
@@ -35,6 +35,7 @@ from sklearn.model_selection import train_test_split
 from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.randomness import Purpose, generator
 from hornbook.surrogates import choose_candidate, search_explanations
+from hornbook.surrogates.search import ChoiceSamples
 
 SAMPLES = 16_000
 MAX_LITERALS = 20
@@ -105,14 +106,14 @@ def judge_peers(
     samples = teacher.sampler.draw(SAMPLES, generator(seed, Purpose.LEARNING_SAMPLES))
     fresh = teacher.sampler.draw_near(SAMPLES // 2, generator(seed, Purpose.CANDIDATE_CHOICE))
     data = PeerData(samples, teacher.labels(samples), (fresh, test))
-    labels = teacher.labels(fresh)
+    fresh_samples = ChoiceSamples(teacher.labels(fresh), np.ones(len(fresh)))
     fits: dict[str, list[tuple[int, float, tuple[float, float]]]] = {}
     seconds = {}
     for name, fit in PEERS.items():
         started = time.process_time()
         try:
             fits[name] = [
-                (own, float(np.mean(a == labels)), judge_decisions(b, truth)) for own, (a, b) in fit(data)
+                (own, fresh_samples.judge(a)[0], judge_decisions(b, truth)) for own, (a, b) in fit(data)
             ]
         except ImportError:
             continue

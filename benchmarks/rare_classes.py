@@ -148,7 +148,7 @@ def judge(kind: str, share: float, seed: int, rows: int | None) -> dict[str, flo
         wrong = rng.random(size) < np.where(labels, NOISE, NOISE * labels.mean())
         labels = labels ^ wrong
     model = fit_model(kind, frame, labels.astype(int), seed)
-    new = draw_table(max(NEW_ROWS, size), rng, columns)
+    new = draw_table(max(NEW_ROWS, size // 2), rng, columns)
     teacher = bind_classifier(model, frame, seed)
     start = time.process_time()
     found = search_explanations(teacher.labels, teacher.sampler, ("no", "yes"), seed=seed)
@@ -195,6 +195,11 @@ def main() -> None:
             for seed in map(int, arguments.seeds.split(",")):
                 one = judge(kind, share / 100, seed, arguments.rows)
                 left_out += not one
+                if one:
+                    print(
+                        f"{kind} {share:g} % {seed}: κ {one['kappa']:.3f}, model and rule {one['rule']:.3f}",
+                        flush=True,
+                    )
                 for key in (f"{kind} {share:g} %", kind, "all") if one else ():
                     every[key].append(one)
     every["learned"] = [one for one in every["all"] if one["rule"] >= LEARNED]
