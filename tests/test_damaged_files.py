@@ -42,26 +42,27 @@ def test_damaged_file_is_read_or_refused_in_one_line(name, tmp_path):
     assert set(outcomes) <= {"read", "refused"} and (outcomes["refused"] or name in UNREAD)
 
 
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_damaged_booster_is_read_or_refused_or_ends_the_process_of_its_library(name, tmp_path):
+def test_damaged_boosters_are_read_or_refused_or_end_the_process_of_their_library(tmp_path):
     """Nearly all files that end a process do so when they are tried, and are refused."""
-    outcomes = Counter(_try_elsewhere(name, range(CASES[name]), tmp_path))
-    assert set(outcomes) <= {"read", "refused", "ended"}
-    assert outcomes["read"] and outcomes["refused"] and outcomes["ended"] <= 2
+    cases = [(name, case) for name in BOOSTERS for case in range(CASES[name])]
+    outcomes = {name: Counter() for name in BOOSTERS}
+    for booster, outcome in _try_elsewhere(cases, tmp_path):
+        outcomes[booster][outcome] += 1
+    for own in outcomes.values():
+        assert set(own) <= {"read", "refused", "ended"}
+        assert own["read"] and own["refused"] and own["ended"] <= 2
 
 
-def _try_elsewhere(name, cases, folder):
-    """The outcome of each case in a process of its own, which is started again where it ends."""
-    left = list(cases)
+def _try_elsewhere(left, folder):
+    """Each file with the outcome of its case in another process, which is started again where it ends."""
     while left:
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
             try:
                 while left:
-                    yield process.submit(_try_named_case, name, left[0], folder).result()
+                    yield left[0][0], process.submit(_try_named_case, *left[0], folder).result()
                     left.pop(0)
             except BrokenProcessPool:
-                left.pop(0)
-                yield "ended"
+                yield left.pop(0)[0], "ended"
 
 
 def _try_named_case(name, case, folder):

@@ -55,7 +55,6 @@ missing = "nan"
 timeout = 2.5
 in_flight = 8
 max_batch = 100
-max_rows = 5000
 retries = 2
 [headers]
 Authorization = "Key ${SCORING_KEY}"
