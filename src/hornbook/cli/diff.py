@@ -35,7 +35,7 @@ def diff(
     columns: options.Columns = None,
     drop: options.Drop = None,
     form: Annotated[options.Form, options.what(help="auto, rules, card or tree.")] = options.Form.RULES,
-    max_literals: Annotated[int, options.how_long(min=1, help="Most conditions to read.")] = 12,
+    max_literals: Annotated[int, options.how_long(min=1, max=1000, help="Most conditions to read.")] = 12,
     samples: Annotated[int, options.how_long(min=1, help="Samples to learn from.")] = 16_000,
     max_answers: options.MaxAnswers = None,
     model_seconds: options.ModelSeconds = options.MODEL_SECONDS,

@@ -54,7 +54,7 @@ def extract(
         bool, options.what("--train", help="Train gradient boosting on the columns instead.")
     ] = False,
     form: Annotated[options.Form, options.what(help="auto, rules, card or tree.")] = options.Form.AUTO,
-    max_literals: Annotated[int, options.how_long(min=1, help="Most conditions to read.")] = 20,
+    max_literals: Annotated[int, options.how_long(min=1, max=1000, help="Most conditions to read.")] = 20,
     balance: Annotated[float, options.how_long(min=0, max=1, help="0 to 1: classes weigh alike.")] = 0.0,
     output: options.Output = None,
     columns: options.Columns = None,

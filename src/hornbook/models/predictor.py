@@ -370,8 +370,9 @@ def name_words(reason: str, rows: Any) -> str:
         word = next((each for each in values if repr(each) in reason), None)
         if word is not None:
             return (
-                f"; column {name!r} has words, such as {word!r}: if the model was trained on numbers "
-                "there, leave out their signs, or name the words for missing values (--missing)"
+                f"; column {name!r} has words, such as {word!r}: if the model was trained on numbers there, "
+                "say how they are written (--csv decimal=,), leave out their signs, or name the words for "
+                "missing values (--missing)"
             )
     is_about_types = any(part in reason for part in ("categor", "float", "numeric", "string", "dtype"))
     return f"; columns of words are {', '.join(map(str, words))}" if words and is_about_types else ""
