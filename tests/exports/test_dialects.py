@@ -186,7 +186,7 @@ def learn(form, classes):
             return model(rows)
 
     explainer = Explainer(Model(), frame[:300], target="score")
-    return explainer.extract(form=form, n_samples=1000, max_literals=10).explanation, frame
+    return explainer.extract(form=form, n_samples=2000, max_literals=10).explanation, frame
 
 
 @pytest.mark.parametrize(("form", "classes"), [("tree", 3), ("card", 2), ("card", 3), ("rules", 3)])
