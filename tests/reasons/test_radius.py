@@ -103,7 +103,7 @@ def test_the_radius_of_a_network_is_proved_up_to_a_row_that_is_close():
     moved = (row + pd.DataFrame(moves, columns=rows.columns)).clip(rows.min(), rows.max(), axis=1)
     moved["c"] = np.clip(np.trunc(moved.c - row.c) + row.c, rows.c.min(), rows.c.max())
     assert (model.predict(moved) == model.predict(row.to_frame().T)[0]).all()
-    assert "all together, by less than" in str(radius)
+    assert "all numbers may move at once by less than" in str(radius)
 
 
 def test_the_explainer_says_how_far_numbers_may_move():

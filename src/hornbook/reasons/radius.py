@@ -107,10 +107,10 @@ class Radius(Displayed):
             lines.append(f"  {len(moving) - len(lines)} columns have more room")
         first = f"no number alone changes the answer ({self.level})"
         if moving:
-            first = f"alone, a number may move so far ({self.level}; room in standard deviations):"
-        far = "nor do all numbers together"
+            first = f"one number alone may move within its range ({self.level}; room in standard deviations):"
+        far = "all numbers together do not change it either"
         if self.together < math.inf:
-            far = f"all together, by less than {self.together:.2g} standard deviations of each column"
+            far = f"all numbers may move at once by less than {self.together:.2g} standard deviations"
         return "\n".join([first, *lines, f"{far} ({self.level_together})"])
 
 
