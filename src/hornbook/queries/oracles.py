@@ -92,13 +92,12 @@ class Sampling:
         self.remember = remember
         self.chunk = chunk or SAMPLING_CHUNK
         self.queries = 0
-        self._size(size)  # refuses what cannot be drawn before anything is asked
+        self.size_of_query(0)  # refuses what cannot be drawn before anything is asked
 
     def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
         """The first counterexample found, or the guarantee that its absence gives."""
         self.queries += 1
-        size = self._size(self.size)
-
+        size = self.size_of_query(self.queries)
         for at in self._chunk_ids(size):
             batch = draw_chunk(self.distribution, self.seed, at)
             accepted = self.member(batch)
@@ -109,7 +108,7 @@ class Sampling:
                 first = first_counterexample_index(differs, accepted)
                 return Counterexample(batch[first], bool(accepted[first]), self.name, at)
         words = self.distribution.describe()
-        if isinstance(self.size, str) and size >= self._size("angluin"):
+        if isinstance(self.size, str) and size >= self._size("angluin", self.queries):
             return Pac(self.epsilon, self.delta, words)
         return Estimated(Share.of(0, size), words)
 
@@ -121,8 +120,12 @@ class Sampling:
             batch = draw_chunk(self.distribution, self.seed, (query, chunk, size))
             self.remember(batch, self.member(batch))
 
-    def _size(self, rule: str | int) -> int:
-        return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, self.queries)
+    def size_of_query(self, query: int) -> int:
+        """The number of samples of the query with this number, counted from 1."""
+        return self._size(self.size, query)
+
+    def _size(self, rule: str | int, query: int) -> int:
+        return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, query)
 
     def _chunk_ids(self, size: int) -> Iterator[ChunkId]:
         for start in range(0, size, self.chunk):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,34 +54,11 @@ from hornbook.queries.result import (
 )
 from hornbook.queries.trace import Trace, read_step
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share, sample_size
+from hornbook.statistics import Share
 from hornbook.storage import lock_folder
 
 COHERENCE_COMPLETIONS = 16
 """Number of completions of each interpretation in the coherence measurement."""
-
-
-@dataclass(frozen=True)
-class FreshSamples:
-    """Fresh samples labelled by the teacher, independent of those elsewhere in a run."""
-
-    member: Membership
-    distribution: Distribution
-    seed: int
-
-    def draw_labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
-        """Draw `size` samples; returns them and whether the teacher accepts each."""
-        batch = self.distribution.draw(size, generator(self.seed, purpose))
-        return batch, np.concatenate([self.member(block) for block in batch.blocks(SAMPLING_CHUNK)])
-
-    def measure_coherence(self, size: int, groups: Groups) -> CoherenceReport | None:
-        """Measure how often the teacher contradicts itself about unknown values; None if `size` is 0."""
-        if not size:
-            return None
-        rng = generator(self.seed, Purpose.COHERENCE)
-        return measure_coherence(
-            self.member, self.distribution, size, COHERENCE_COMPLETIONS, rng=rng, groups=groups
-        )
 
 
 MAX_IDLE_COUNTEREXAMPLES = 30
@@ -122,7 +99,7 @@ class QueryRun:
         self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
         self.uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
         margin = None if margin is None else asked
-        self.settings, self.samples = settings, FreshSamples(self.member, distribution, seed)
+        self.settings, self.distribution = settings, distribution
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.pool = Pool(vocabulary, groups)
         self.updater = HypothesisUpdater(
@@ -136,7 +113,7 @@ class QueryRun:
             max_rules=settings.max_rules,
             seed=seed,
         )
-        sampling = Sampling(
+        self.sampling = Sampling(
             self.member,
             distribution,
             settings.size,
@@ -146,7 +123,7 @@ class QueryRun:
             remember=self.pool.add,
         )
         rules = RuleOracle(self.member, self.background.rules)
-        links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, sampling]
+        links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, self.sampling]
         self.chain = Chain(links, settings.shares)
         self.earlier = iter(self.trace.earlier)
         self.entry: dict[str, Any] | None = None
@@ -183,9 +160,9 @@ class QueryRun:
 
     def _run_steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
         """Learn until no counterexample is found, the run stalls or the budget is used up."""
-        self.held_out = self.samples.draw_labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
-        self.pool.add(*self.samples.draw_labelled(self.settings.pool, Purpose.POOL))
-        self.coherence = self.samples.measure_coherence(self.settings.coherence, self.pool.groups)
+        self.held_out = self._draw_labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
+        self.pool.add(*self._draw_labelled(self.settings.pool, Purpose.POOL))
+        self._measure_coherence()
         idle = 0
         for step in prime(self._equivalent, self._revise, self.background):
             self.trace.record(step, self.asked.asked)
@@ -206,12 +183,25 @@ class QueryRun:
                 return limit
         raise AssertionError("a learner ends with a guarantee")
 
+    def _draw_labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
+        """Fresh samples for a purpose, and whether the teacher accepts each."""
+        batch = self.distribution.draw(size, generator(self.settings.seed, purpose))
+        return batch, np.concatenate([self.member(block) for block in batch.blocks(SAMPLING_CHUNK)])
+
+    def _measure_coherence(self) -> None:
+        """Measure how often the teacher contradicts itself about unknown values."""
+        if size := self.settings.coherence:
+            rng, groups = generator(self.settings.seed, Purpose.COHERENCE), self.pool.groups
+            self.coherence = measure_coherence(
+                self.member, self.distribution, size, COHERENCE_COMPLETIONS, rng=rng, groups=groups
+            )
+
     def result(self, stop_reason: str) -> QueryResult:
         """The result, with its guarantee and statistics."""
         disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
         if disagreement.size and (self.guarantee is None or isinstance(self.guarantee, Estimated)):
             # the last query was passed, but so many were asked: its own interval would be too narrow
-            self.guarantee = Estimated(disagreement, self.samples.distribution.describe())
+            self.guarantee = Estimated(disagreement, self.distribution.describe())
         return QueryResult(
             self.theory,
             self.background,
@@ -283,9 +273,7 @@ class QueryRun:
 
     def _choose_final_rules(self) -> None:
         """Choose and refine rules on fresh samples, after the last query."""
-        batch, labels = self.samples.draw_labelled(
-            FINAL_SAMPLE_FACTOR * self.settings.pool, Purpose.RULE_CHOICE
-        )
+        batch, labels = self._draw_labelled(FINAL_SAMPLE_FACTOR * self.settings.pool, Purpose.RULE_CHOICE)
         possible = self.background.satisfied_by(batch)
         pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
         pool.add(batch[possible], labels[possible])
@@ -350,16 +338,19 @@ class PrintedRun(QueryRun):
     """
 
     def _run_steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
-        settings, samples = self.settings, self.samples
-        vocabulary = samples.distribution.vocabulary
-        self.held_out = samples.draw_labelled(settings.evaluation, Purpose.RULE_STATISTICS)
+        settings, distribution = self.settings, self.distribution
+        vocabulary = distribution.vocabulary
+        self.held_out = self._draw_labelled(settings.evaluation, Purpose.RULE_STATISTICS)
         if settings.learner == "horn1":
-            self.search: Equivalence = self._sample_both_ways()
+            self.search: Equivalence = self.sampling
             steps = horn1(vocabulary, self.member, self._equivalent, background=self.background)
         else:
-            self.coherence = samples.measure_coherence(settings.coherence, self.pool.groups)
+            self._measure_coherence()
             self.search = NegativeSampling(
-                self.member, samples.distribution, self._size, generator(settings.seed, Purpose.EQUIVALENCE)
+                self.member,
+                distribution,
+                self.sampling.size_of_query,
+                generator(settings.seed, Purpose.EQUIVALENCE),
             )
             steps = lrn_star(
                 vocabulary, self.member, self._equivalent, background=self.background, strict=False
@@ -380,21 +371,6 @@ class PrintedRun(QueryRun):
         """A counterexample, or that there is none or no budget for another one."""
         limit = self._exhausted_limit()
         return self.search(hypothesis) if limit is None else Unknown(limit)
-
-    def _sample_both_ways(self) -> Sampling:
-        settings = self.settings
-        return Sampling(
-            self.member,
-            self.samples.distribution,
-            settings.size,
-            epsilon=settings.epsilon,
-            delta=settings.delta,
-            seed=settings.seed,
-        )
-
-    def _size(self, query: int) -> int:
-        settings, variables = self.settings, len(self.samples.distribution.vocabulary)
-        return sample_size(settings.size, variables, settings.epsilon, settings.delta, query)
 
 
 def extract(
