@@ -8,7 +8,7 @@ import pytest
 from pools import PARTLY, PLAIN, VOCABULARIES, filled_pool, met, rng, some_terms
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, bits, random_theory
-from hornbook.queries import Counterexample, PerfectTeacher, Random, interpretation
+from hornbook.queries import Counterexample, PerfectTeacher, Random, Settings, interpretation
 from hornbook.queries.pool import Pool, term_of
 from hornbook.queries.prime import HypothesisUpdater, prime
 from hornbook.queries.protocol import batch_from_terms
@@ -112,7 +112,9 @@ def test_the_rules_of_the_end_are_the_best_of_all_refined():
     labels = theory.satisfied_by(batch)
     pool, nothing = Pool(theory.vocabulary), HornTheory(theory.vocabulary)
     pool.add(batch, labels)
-    revise = HypothesisUpdater(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=5)
+    revise = HypothesisUpdater(
+        theory.satisfied_by, pool, Settings(min_precision=1, max_rules=5), background=nothing
+    )
     lame = [Rule({*rule.body, v}, rule.head) for rule in theory for v in range(12) if v != rule.head]
     lame = [rule for rule in lame if rule not in set(theory)]
     h, others = HornTheory(theory.vocabulary, lame[:1]), lame[1:]
@@ -191,7 +193,9 @@ def test_there_are_no_more_rules_than_allowed_and_the_least_useful_go():
     batch = Random(theory.vocabulary).draw(3000, rng())
     pool.add(batch, theory.satisfied_by(batch))
     nothing = HornTheory(theory.vocabulary)
-    revise = HypothesisUpdater(theory.satisfied_by, pool, background=nothing, min_precision=1, max_rules=3)
+    revise = HypothesisUpdater(
+        theory.satisfied_by, pool, Settings(min_precision=1, max_rules=3), background=nothing
+    )
     hypothesis, wrong = nothing, []
     for _ in range(15):
         if (item := pool.first_missed(hypothesis)) is None:
@@ -233,7 +237,7 @@ def test_hypothesis_updater_uses_the_given_heads_the_preferred_first():
 
     def learned(heads):
         revise = HypothesisUpdater(
-            theory.satisfied_by, pool, background=background, heads=heads, min_precision=1
+            theory.satisfied_by, pool, Settings(min_precision=1), background=background, heads=heads
         )
         hypothesis, rules = background, set()
         for _ in range(20):
@@ -262,7 +266,7 @@ def test_the_learner_is_exact_with_a_perfect_teacher(seed):
     pool = Pool(theory.vocabulary)
     batch = Random(theory.vocabulary).draw(2000, rng(seed))
     pool.add(batch, theory.satisfied_by(batch))
-    revise = HypothesisUpdater(theory.satisfied_by, pool, background=nothing, min_precision=1)
+    revise = HypothesisUpdater(theory.satisfied_by, pool, Settings(min_precision=1), background=nothing)
     steps = list(prime(teacher.equivalent, revise, nothing))
     assert steps[-1].hypothesis.equivalent(theory)
     assert all(theory.entails(step.hypothesis) for step in steps)
@@ -276,7 +280,7 @@ def test_a_formula_that_is_not_horn_gives_rules_that_it_entails():
     pool = Pool(vocabulary)
     batch = Random(vocabulary, 0.2).draw(1500, rng())
     pool.add(batch, member(batch))
-    revise = HypothesisUpdater(member, pool, background=HornTheory(vocabulary), min_precision=1)
+    revise = HypothesisUpdater(member, pool, Settings(min_precision=1), background=HornTheory(vocabulary))
     hypothesis = HornTheory(vocabulary)
     for _ in range(40):
         if (item := pool.first_missed(hypothesis)) is None:

@@ -23,6 +23,7 @@ from hornbook.queries.protocol import (
     batch_from_terms,
     interpretation,
 )
+from hornbook.queries.result import Settings
 from hornbook.queries.terms import (
     QuerySearch,
     Term,
@@ -115,6 +116,9 @@ class HypothesisUpdater:
         The teacher.
     pool
         Labelled items that rules are weighed by.
+    settings
+        How precise rules are, how many are tried for a counterexample, how many there may be, and the seed,
+        which chooses the items that they are sought from.
     margin
         The teacher's score, if it has one: it guides the search, and decides nothing.
     background
@@ -122,16 +126,6 @@ class HypothesisUpdater:
     heads
         The heads that rules may have, the preferred first; None for ⊥ and every variable
         without a dual, which can say all that rules can say.
-    min_precision
-        The share of what a rule newly rejects that the teacher must reject as well. Lower
-        values give fewer and shorter rules, 1 gives rules that no pooled item contradicts.
-    tries
-        How many rules are tried for each counterexample, from it and from other open items;
-        those are taken that are useful beside each other.
-    max_rules
-        How many rules there may be; past that the least useful ones go.
-    seed
-        Chooses the other items, for each counterexample anew.
 
     """
 
@@ -139,26 +133,21 @@ class HypothesisUpdater:
         self,
         member: Membership,
         pool: Pool,
+        settings: Settings = Settings(),  # noqa: B008 (frozen)
         *,
         margin: Margin | None = None,
         background: HornTheory,
         heads: Sequence[Head] | None = None,
-        min_precision: float = 0.9,
-        tries: int = 4,
-        max_rules: int = 100,
-        seed: int = 0,
     ) -> None:
         self.member = member
         self.pool = pool
         self.margin = margin
         self.codec = TermCodec.of(pool.vocabulary, heads)
         self.background = frozenset(background)
-        self.tries = tries
-        self.max_rules = max_rules
-        self.seed = seed
+        self.settings = settings
         self.calls = 0
         self.failed: list[tuple[Interpretation, ...]] = []
-        self.search = TermSearch(pool, min_precision, HARM_WEIGHT)
+        self.search = TermSearch(pool, settings.min_precision, HARM_WEIGHT)
         self.refuted: dict[Rule, Interpretation] = {}
 
     def __call__(self, h: HornTheory, answer: Counterexample) -> Change:
@@ -169,8 +158,8 @@ class HypothesisUpdater:
         if answer.positive:
             return self._refute(h, answer.interpretation)
         others = self.pool.missed_positions()
-        chosen = generator(self.seed, Purpose.RULE_SEARCH, self.calls).choice(
-            others, min(self.tries - 1, len(others)), replace=False
+        chosen = generator(self.settings.seed, Purpose.RULE_SEARCH, self.calls).choice(
+            others, min(self.settings.tries - 1, len(others)), replace=False
         )
         seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
         added = self._choose_useful(self._find_rules(seeds, h), h)
@@ -206,7 +195,7 @@ class HypothesisUpdater:
         return choose_final_rules(
             [*rules, *others],
             range(len(rules)),
-            self.max_rules,
+            self.settings.max_rules,
             search=replace(self.search, pool=pool, harm_weight=1),
             codec=self.codec,
             passes_trial=lambda term: not len(self._exceptions(term)),
@@ -260,7 +249,7 @@ class HypothesisUpdater:
         while kept:
             worths = cover.contributions(kept)
             least = int(np.argmin(worths))
-            if worths[least] >= 0 and len(kept) <= self.max_rules:
+            if worths[least] >= 0 and len(kept) <= self.settings.max_rules:
                 break
             kept.pop(least)
         return frozenset(rules) - {rules[at] for at in kept}

@@ -103,15 +103,7 @@ class QueryRun:
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.pool = Pool(vocabulary, groups)
         self.updater = HypothesisUpdater(
-            self.member,
-            self.pool,
-            margin=margin,
-            background=self.background,
-            heads=heads,
-            min_precision=settings.min_precision,
-            tries=settings.tries,
-            max_rules=settings.max_rules,
-            seed=seed,
+            self.member, self.pool, settings, margin=margin, background=self.background, heads=heads
         )
         self.sampling = Sampling(
             self.member,
