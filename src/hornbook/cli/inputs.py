@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -56,11 +56,8 @@ class TableOptions:
         table = load_target_table(
             self.data, self.target, self.positive, self.above, self.text, self.groups, print_remark
         )
-        known = [str(name) for name in table.features]
-        named, dropped = (
-            [name for text in given or () for name in ([text] if text in known else split_names(text))]
-            for given in (self.columns, self.drop)
-        )
+        known = set(map(str, table.features))
+        named, dropped = split_columns(self.columns, known), split_columns(self.drop, known)
         return table.choose_columns(named or None, dropped) if named or dropped else table
 
 
@@ -118,6 +115,11 @@ def open_table(
     return table
 
 
+def split_columns(given: list[str] | None, known: Container[str]) -> list[str]:
+    """Names of columns, several with commas between them; a known one may have commas itself."""
+    return [name for text in given or () for name in ([text] if text in known else split_names(text))]
+
+
 def split_names(text: str) -> list[str]:
     """Names with commas between them."""
     return [name.strip() for name in text.split(",")]
@@ -147,9 +149,9 @@ def read_row_parts(source: str, csv: str | None) -> Iterator[pd.DataFrame]:
 
 def describe_text(csv: str | None, missing: str | None) -> str | None:
     """How a text is written, by --csv and by the words of --missing."""
-    from hornbook.tables import JOINED_WORDS
+    from hornbook.tables import TextFormat
 
-    return csv if missing is None else f"{csv or ''} missing={missing.replace(' ', JOINED_WORDS)}"
+    return csv if missing is None else replace(TextFormat.parse(csv or ""), missing=missing).describe()
 
 
 def refuse_endpoint_proof(model: str | None) -> None:

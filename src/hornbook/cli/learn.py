@@ -180,27 +180,25 @@ class LearnSettings:
 
         by_paper = self.learner is Learner.LRN_STAR and not names_endpoint(asking.model)
         size = self.sample_size or ("paper" if by_paper else "angluin")
-        settings = {
+        rules = {
             "judge": self.judge,
-            "learner": (self.learner or Learner.PRIME).value,
             "max_rules": self.max_rules,
             "max_literals": self.max_literals,
+            **({"row_rules": True} if self.row_rules else {}),
+            "encoding": self.encoding,
+        }
+        return {
+            **({"margin": self.margin} if self.are_levels else rules),
+            "learner": (self.learner or Learner.PRIME).value,
             "max_queries": self.max_queries,
             "sample_size": int(size) if size.isdigit() else size,
-            **({"row_rules": True} if self.row_rules else {}),
             "epsilon": self.epsilon,
             "delta": self.delta,
             "max_seconds": self.seconds and self.seconds / (1 + asking.proof),
             "max_answers": self.max_answers,
-            "encoding": self.encoding,
             "seed": self.seed,
             "code_book": describe_code_book(self.code_book),
         }
-        if not self.are_levels:
-            return settings
-        others = ("judge", "max_rules", "max_literals", "row_rules", "encoding")
-        levels = {name: value for name, value in settings.items() if name not in others}
-        return {**levels, "margin": self.margin}
 
 
 def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnSettings) -> None:

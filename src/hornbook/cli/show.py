@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +14,7 @@ from hornbook.cli.output import emit, emit_lines
 from hornbook.storage import write_file
 
 if TYPE_CHECKING:
-    from hornbook.runs import Run
+    from hornbook.extraction import Extraction
 
 
 class Format(StrEnum):
@@ -64,7 +63,7 @@ def show(
     from hornbook.runs.folder import REPORT_FILE, seal_again
 
     kept = Run.load(run, literals)
-    written = _FORMATS[Format.JSON if as_json else form](kept, background)
+    written = _write(kept.extraction, Format.JSON if as_json else form, background)
     if output is not None:
         write_file(output, written)
         if output.resolve() == (run / REPORT_FILE).resolve():
@@ -76,37 +75,45 @@ def show(
     kept.refuse_cut_report()
 
 
-def _text(run: Run, background: bool) -> str:
-    lines, statistics = str(run.extraction.explanation).split("\n"), run.extraction.lines
+def _write(extraction: Extraction, form: Format, background: bool) -> str:
+    """The explanation in a format; of rules perhaps those too that hold by construction."""
+    from hornbook.exports import write_explanation
+    from hornbook.report import to_html, write_svg
+    from hornbook.runs.folder import write_rules
+
+    match form:
+        case Format.TEXT:
+            return _write_text(extraction)
+        case Format.JSON:
+            return extraction.to_json()
+        case Format.CSV:
+            return _write_csv(extraction)
+        case Format.RULES:
+            return extraction.compiled.theory.to_text() if background else write_rules(extraction)
+        case Format.HTML:
+            return to_html(extraction)
+        case Format.SVG:
+            return write_svg(extraction)
+        case Format.PMML | Format.PROLOG | Format.PYTHON | Format.SQL:
+            own = extraction.target, extraction.classes, extraction.levels
+            return write_explanation(extraction.explanation, form.value, *own)
+
+
+def _write_text(extraction: Extraction) -> str:
+    """The lines, those marked that were refuted."""
+    lines, statistics = str(extraction.explanation).split("\n"), extraction.lines
     if len(lines) != len(statistics):
         return "\n".join(lines)
     return "\n".join(f"{line}{own.mark}" for line, own in zip(lines, statistics, strict=True))
 
 
-def _json(run: Run, background: bool) -> str:
-    return run.extraction.to_json()
-
-
-def _html(run: Run, background: bool) -> str:
-    from hornbook.report import to_html
-
-    return to_html(run.extraction)
-
-
-def _rules(run: Run, background: bool) -> str:
-    from hornbook.runs.folder import write_rules
-
-    extraction = run.extraction
-    return extraction.compiled.theory.to_text() if background else write_rules(extraction)
-
-
-def _csv(run: Run, background: bool) -> str:
+def _write_csv(extraction: Extraction) -> str:
     """A table for spreadsheets, one row a line of the explanation, with its statistics."""
-    explanation, table = run.extraction.explanation, io.StringIO()
+    explanation, table = extraction.explanation, io.StringIO()
     # a carriage return in a cell without quotes would end its row
     writer = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(["line", "depth", *explanation.headings, "then", "rows", "applies_to", "right_on"])
-    for line, statistics in zip(explanation.lines(), run.extraction.lines, strict=True):
+    for line, statistics in zip(explanation.lines(), extraction.lines, strict=True):
         cells = tuple(map(_read_points, line.cells)) or ("",) * len(explanation.headings)
         support, precision = statistics.support, statistics.precision
         measured = [
@@ -121,34 +128,3 @@ def _csv(run: Run, background: bool) -> str:
 def _read_points(cell: str) -> int:
     """Points as the number that a spreadsheet reads; a reader's minus is a longer dash."""
     return int(cell.replace("−", "-"))
-
-
-def _svg(run: Run, background: bool) -> str:
-    from hornbook.report import write_svg
-
-    return write_svg(run.extraction)
-
-
-def _export(form: Format) -> Callable[[Run, bool], str]:
-    """The explanation in a format of another program."""
-
-    def write(run: Run, background: bool) -> str:
-        from hornbook.exports import write_explanation
-
-        extraction = run.extraction
-        return write_explanation(
-            extraction.explanation, form.value, extraction.target, extraction.classes, extraction.levels
-        )
-
-    return write
-
-
-_FORMATS: dict[Format, Callable[[Run, bool], str]] = {
-    Format.TEXT: _text,
-    Format.JSON: _json,
-    Format.CSV: _csv,
-    Format.RULES: _rules,
-    Format.HTML: _html,
-    Format.SVG: _svg,
-    **{form: _export(form) for form in (Format.PMML, Format.PROLOG, Format.PYTHON, Format.SQL)},
-}

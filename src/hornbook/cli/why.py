@@ -10,7 +10,7 @@ import typer
 
 from hornbook.cli import options
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import ModelOptions, read_pairs
+from hornbook.cli.inputs import ModelOptions, read_pairs, split_columns
 from hornbook.cli.output import emit_json, emit_lines, progress
 from hornbook.errors import HornbookError
 
@@ -90,7 +90,9 @@ def why(
     asking = ModelOptions(seconds=seconds, max_answers=max_answers, model_seconds=model_seconds)
     asking.limit(context)
     subject = replace(Run.load(run).restore(model, trust_pickle, data), seed=seed)
-    preferred, *limits = (_read_columns(subject, names or []) for names in (prefer, fixed, up, down))
+    columns = list(map(str, subject.frame.columns))
+    known = {*columns, *map(subject.words.label, columns)}
+    preferred, *limits = (tuple(split_columns(names, known)) for names in (prefer, fixed, up, down))
     if about_row:
         values = _read_row(subject, row) | _read_values(subject, given or [])
         wish = {"changes": changes, "limits": ChangeLimits(*limits), "wished": wished}
@@ -148,16 +150,6 @@ def _read_row(subject: Subject, row: int | None) -> dict[str, Any]:
     if row not in frame.index:
         raise HornbookError(f"--row {row}: the table has {len(frame)} rows, from 1 to {len(frame)}")
     return {name: frame[name].loc[row] for name in map(str, frame.columns)}
-
-
-def _read_columns(subject: Subject, given: list[str]) -> tuple[str, ...]:
-    """Columns that are named, several with commas between them."""
-    columns = dict.fromkeys(map(str, subject.frame.columns))
-    names: list[str] = []
-    for text in given:
-        single = text in columns or subject.words.find_column(text) in columns
-        names += [text] if single else [name.strip() for name in text.split(",")]
-    return tuple(names)
 
 
 def _read_values(subject: Subject, given: list[str]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         restore_times,
     )
     from hornbook.tables.reading import MISSING_MARKERS, number_rows, read_new_parts, read_new_rows
-    from hornbook.tables.sources import JOINED_WORDS, TextFormat, is_query, is_source, name_source
+    from hornbook.tables.sources import TextFormat, is_query, is_source, name_source
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
         Kind,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DATASETS",
     "DEFAULT_DATASET",
-    "JOINED_WORDS",
     "MISSING_MARKERS",
     "GivenForm",
     "Kind",
@@ -89,7 +88,7 @@ __getattr__ = load_lazily(
             "restore_times",
         ],
         "reading": ["MISSING_MARKERS", "number_rows", "read_new_parts", "read_new_rows"],
-        "sources": ["JOINED_WORDS", "TextFormat", "is_query", "is_source", "name_source"],
+        "sources": ["TextFormat", "is_query", "is_source", "name_source"],
         "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],
     },
