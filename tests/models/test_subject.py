@@ -7,7 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
@@ -138,3 +142,18 @@ def test_a_column_that_the_model_writes_otherwise_is_read():
     predictor = as_predictor(LogisticRegression().fit(ROWS, ROWS["a"] > 0))
     renamed = replace(predictor, names=("a_column", "b", "c"), source=None)
     assert Subject.bind(renamed, rows).teacher.columns_read == {"a column", "b", "c"}
+
+
+def test_levels_that_encoders_were_never_shown_are_said():
+    rows = pd.DataFrame(
+        {"age": np.arange(60), "job": ["fixed", "free", np.nan] * 20, "owner": ["yes", "no"] * 30}
+    )
+    encode = OneHotEncoder(handle_unknown="ignore")
+    columns = ColumnTransformer(
+        [("words", make_pipeline(SimpleImputer(strategy="most_frequent"), encode), [1, 2])]
+    )
+    model = make_pipeline(columns, DecisionTreeClassifier()).fit(rows, rows.owner == "yes")
+    assert not list(Subject.bind(model, rows).note_levels())
+    others = rows.assign(owner=rows.owner.str.upper())
+    says = "the model was never shown `owner` = YES, NO, in 60 rows; it knows no, yes"
+    assert list(Subject.bind(model, others).note_levels()) == [says]

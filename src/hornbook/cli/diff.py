@@ -144,6 +144,7 @@ class DiffInputs:
         if "new" in self.about:
             new = table.bind(self.other, {"seed": subject.seed}, subject.words)
             yield from new.note_columns("the new model")
+            yield from new.note_levels("the new model")
             yield from new.note_cut("the new model")
             if table.labels is not None:
                 yield from new.note_accuracy(table.labels, "the new model")

@@ -21,8 +21,9 @@ from hornbook.code_book import (
 )
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
+from hornbook.models.adapters.estimators import find_shown_levels
 from hornbook.models.answers import MAX_ROWS_SHARE, afford
-from hornbook.models.inputs import ROWS_ASKED
+from hornbook.models.inputs import ROWS_ASKED, list_trained_columns
 from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
 from hornbook.models.outputs import flatten_column
 from hornbook.models.predictor import Predictor, RemoteModel
@@ -295,6 +296,17 @@ class Subject(Binding[ClassifierTeacher]):
                 f"a table of {rows} {'row' if rows == 1 else 'rows'} is too small: all samples are made of "
                 "its values, and figures about them say nothing about other rows"
             )
+
+    def note_levels(self, name: str = "the model") -> Iterator[str]:
+        """Say which levels of the table a model was never shown, as far as its encoders tell."""
+        columns = self.predictor.names or list_trained_columns(self.predictor.source) or ()
+        for column, levels in find_shown_levels(self.predictor.source, list(map(str, columns))).items():
+            if column in self.frame:
+                counts = self.frame[column].value_counts()
+                if strange := [level for level in counts.index if level not in levels]:
+                    rows = int(counts[strange].sum())
+                    known, others = list_values(levels), list_values(strange)
+                    yield f"{name} was never shown `{column}` = {others}, in {rows:,} rows; it knows {known}"
 
     def note_cut(self, name: str = "the model") -> Iterator[str]:
         """Say that a probability counts as a class from ½ on, where nobody says from which number on."""

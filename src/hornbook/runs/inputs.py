@@ -366,6 +366,7 @@ def note_inputs(
             yield f"{table.table.name} has no column `{table.target}`: it only says what the model predicts"
         yield from subject.note_size()
         yield from subject.note_columns()
+        yield from subject.note_levels()
         yield from subject.note_cut()
     is_judge = isinstance(subject, QuerySubject) and subject.teacher.label is None
     if table.labels is not None and not is_judge and not is_trained(about):
