@@ -24,7 +24,7 @@ def answers():
     extractions = [
         explainer.extract(form=form, max_literals=4, n_samples=300) for form in ("tree", "card", "rules")
     ]
-    learned = explainer.learn(max_queries=4)
+    learned = explainer.learn(max_queries=1)
     return [
         explainer,
         hb.as_predictor(model),
