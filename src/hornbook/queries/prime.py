@@ -30,7 +30,6 @@ from hornbook.queries.terms import (
     TermCodec,
     TermCoverage,
     TermSearch,
-    choose_final_rules,
     run_batched,
 )
 from hornbook.randomness import Purpose, generator
@@ -90,6 +89,9 @@ HARM_WEIGHT = 4
 A rule that is right about some rows and half right about others would close the others to rules that
 are right about more of them.
 """
+
+MAX_SWEEPS = 2
+"""Maximum number of passes in which every rule is refined at the end."""
 
 MAX_CANDIDATES = 1024
 """Maximum number of rules of earlier hypotheses, the latest, that compete in the end."""
@@ -190,16 +192,26 @@ class HypothesisUpdater:
         self, h: HornTheory, candidates: Sequence[Rule], pool: Pool
     ) -> list[tuple[Rule, Rule]]:
         """Choose and refine the best rules so far on a pool of fresh items; returns (before, after) pairs."""
-        rules = [rule for rule in h if rule not in self.background]
-        others = [rule for rule in candidates if rule not in {*rules, *self.refuted}][-MAX_CANDIDATES:]
-        return choose_final_rules(
-            [*rules, *others],
-            range(len(rules)),
-            self.settings.max_rules,
-            search=replace(self.search, pool=pool, harm_weight=1),
-            codec=self.codec,
-            passes_trial=lambda term: not len(self._exceptions(term)),
-        )
+        found = [rule for rule in h if rule not in self.background]
+        others = [rule for rule in candidates if rule not in {*found, *self.refuted}][-MAX_CANDIDATES:]
+        possible, codec = [*found, *others], self.codec
+        cover = TermCoverage.of(pool, map(codec.term, possible))
+        chosen = cover.choose_terms(range(len(found)), self.settings.max_rules)
+        origins = [possible[at] for at in chosen]
+        rules, terms = list(origins), [codec.term(rule) for rule in origins]
+        search, cover = replace(self.search, pool=pool, harm_weight=1), TermCoverage.of(pool, terms)
+        for _ in range(MAX_SWEEPS):
+            before = list(rules)
+            for at, (rule, uncovered) in enumerate(zip(before, cover.uncovered_by_others(), strict=True)):
+                pool.reopen(*uncovered)
+                term = search.refine(terms[at], np.array(codec.head_literal(rule.head), np.intp))
+                after = codec.rule(term)
+                if after not in rules and not len(self._exceptions(term)):
+                    rules[at], terms[at] = after, term
+                    cover.replace(at, term, pool)
+            if rules == before:
+                break
+        return list(zip(origins, rules, strict=True))
 
     def _find_rules(self, seeds: Sequence[Interpretation], h: HornTheory) -> list[Rule]:
         """Find rules with prime bodies that reject the seeds and pass their trials."""

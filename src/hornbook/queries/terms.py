@@ -335,8 +335,15 @@ class TermCoverage:
 
     def contributions(self, chosen: Sequence[int]) -> NDArray[np.int64]:
         """The worth of each chosen term on the items that meet no other chosen one, shape (chosen,)."""
-        positions = np.array(chosen, np.intp)
-        return worth(*(count_sole(words, positions) for words in (self.rejected, self.accepted)))
+        counts = []
+        for words in (self.rejected, self.accepted):
+            rows = words[np.array(chosen, np.intp)]
+            once, twice = np.zeros((2, words.shape[1]), np.uint64)
+            for row in rows:
+                twice |= once & row
+                once |= row
+            counts.append(count_bits(rows & once & ~twice))
+        return worth(*counts)
 
     def choose_terms(self, chosen: Sequence[int], most: int) -> list[int]:
         """Choose at most `most` terms by local search from `chosen`; returns their positions.
@@ -391,68 +398,3 @@ def _in_no_other_row(words: Words) -> Iterator[Words]:
     for at, row in enumerate(words):
         yield ~(before | after[at + 1]) if at + 1 < len(words) else ~before
         before |= row
-
-
-def count_sole(words: Words, chosen: NDArray[np.intp]) -> NDArray[np.int64]:
-    """For each chosen row, the number of items that are in no other chosen row, shape (chosen,)."""
-    rows = words[chosen]
-    return count_bits(rows & _in_one_row(rows))
-
-
-def _in_one_row(words: Words) -> Words:
-    """The items that are in exactly one row, shape (words,)."""
-    once, twice = np.zeros((2, words.shape[1]), np.uint64)
-    for row in words:
-        twice |= once & row
-        once |= row
-    exactly: Words = once & ~twice
-    return exactly
-
-
-MAX_SWEEPS = 2
-"""Maximum number of passes in which every rule is refined."""
-
-
-def choose_final_rules(
-    candidates: Sequence[Rule],
-    chosen: Sequence[int],
-    most: int,
-    *,
-    search: TermSearch,
-    codec: TermCodec,
-    passes_trial: Callable[[Term], bool],
-) -> list[tuple[Rule, Rule]]:
-    """Choose and refine the final rules; returns (candidate, refined rule) pairs.
-
-    Parameters
-    ----------
-    candidates, chosen
-        Candidate rules, and the positions of those to start from.
-    most
-        Maximum number of rules.
-    search
-        The search, with its pool of labelled items.
-    codec
-        Converts rules to terms and back.
-    passes_trial
-        Whether the teacher confirms a term.
-
-    """
-    pool = search.pool
-    origins = [
-        candidates[at] for at in TermCoverage.of(pool, map(codec.term, candidates)).choose_terms(chosen, most)
-    ]
-    rules, terms = list(origins), [codec.term(rule) for rule in origins]
-    cover = TermCoverage.of(pool, terms)
-    for _ in range(MAX_SWEEPS):
-        before = list(rules)
-        for at, (rule, uncovered) in enumerate(zip(before, cover.uncovered_by_others(), strict=True)):
-            pool.reopen(*uncovered)
-            term = search.refine(terms[at], np.array(codec.head_literal(rule.head), np.intp))
-            after = codec.rule(term)
-            if after not in rules and passes_trial(term):
-                rules[at], terms[at] = after, term
-                cover.replace(at, term, pool)
-        if rules == before:
-            break
-    return list(zip(origins, rules, strict=True))
