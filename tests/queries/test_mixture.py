@@ -46,7 +46,6 @@ def test_disagreement_counts_what_a_dense_comparison_counts(size):
         left, right = pair.split("_")
         assert (share.hits, share.size) == ((answers[left] != answers[right]).sum(), size)
     assert table.by_kind == {"random": table.shares}
-    assert table.distribution == distribution.describe()
 
 
 @given(seeds)
@@ -76,7 +75,7 @@ def test_share_intervals_cover_the_true_share_as_often_as_they_say():
         measure_disagreement(JUDGES, distribution, 400, np.random.default_rng(seed)) for seed in range(200)
     ]
     for pair, share in truth.items():
-        covered = sum(run[pair].low <= share.estimate <= run[pair].high for run in runs)
+        covered = sum(run.shares[pair].low <= share.estimate <= run.shares[pair].high for run in runs)
         assert covered >= 182  # 190 are expected at least; fewer than 182 in one run of 200
 
 

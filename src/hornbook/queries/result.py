@@ -54,7 +54,6 @@ class Disagreement:
 
     shares: dict[str, Share]
     by_kind: dict[str, dict[str, Share]]
-    distribution: str
 
     def __getitem__(self, pair: str) -> Share:
         return self.shares[pair]
@@ -92,7 +91,7 @@ def measure_disagreement(
     >>> mixed = Mixture((Random(t.vocabulary), Violations(t)), (1, 1))
     >>> judges = {"t": t.satisfied_by, "h": h.satisfied_by}
     >>> found = measure_disagreement(judges, mixed, 10_000, np.random.default_rng(0))
-    >>> 0.03 < found["t_h"].estimate < 0.04
+    >>> 0.03 < found.shares["t_h"].estimate < 0.04
     True
     >>> found.by_kind["violation"]["t_h"].hits
     0
@@ -125,7 +124,6 @@ def measure_disagreement(
     return Disagreement(
         shares(np.ones(len(components), np.bool_)),
         {kind: shares(kinds == kind) for kind in dict.fromkeys(kinds.tolist())},
-        distribution.describe(),
     )
 
 

@@ -207,7 +207,7 @@ class TermSearch:
 
     def worth(self, gain: Count, harm: Count) -> Count:
         """The worth of a term that covers `gain` rejected and `harm` accepted items."""
-        return worth(gain, harm, harm_weight=self.harm_weight)
+        return gain - self.harm_weight * harm
 
     def is_precise(self, gain: NDArray[np.int64] | int, harm: NDArray[np.int64] | int) -> Bools:
         """Whether the share of rejected items among those newly covered is at least `min_precision`."""
@@ -255,11 +255,6 @@ def exchange_literal(term: Term, at: int | None, added: int | None = None) -> Te
     if added is not None:
         parts.append(np.array([added], np.intp))
     return np.concatenate(parts)
-
-
-def worth(gain: Count, harm: Count, *, harm_weight: int = 1) -> Count:
-    """The worth of a rule that covers `gain` rejected and `harm` accepted items."""
-    return gain - harm_weight * harm
 
 
 @dataclass(frozen=True)
@@ -343,7 +338,7 @@ class TermCoverage:
                 twice |= once & row
                 once |= row
             counts.append(count_bits(rows & once & ~twice))
-        return worth(*counts)
+        return counts[0] - counts[1]
 
     def choose_terms(self, chosen: Sequence[int], most: int) -> list[int]:
         """Choose at most `most` terms by local search from `chosen`; returns their positions.
@@ -361,12 +356,11 @@ class TermCoverage:
                 if chosen.pop(least) == added:
                     return chosen
                 continue
-            offers = worth(
-                *(
-                    count_bits(words & ~_in_any_row(words[chosen]))
-                    for words in (relevant.rejected, relevant.accepted)
-                )
+            gains, harms = (
+                count_bits(words & ~_in_any_row(words[chosen]))
+                for words in (relevant.rejected, relevant.accepted)
             )
+            offers = gains - harms
             if offers.max(initial=0) <= 0:
                 return chosen
             added = int(np.argmax(offers))
