@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal, Self, TypeAlias, get_args
@@ -76,18 +76,6 @@ def rounded_mean(values: Floats) -> float:
     return min(max(mean, float(values.min())), float(values.max()))
 
 
-def quantile_cuts(values: Floats, bins: int) -> Floats:
-    """Cut into bins with about the same number of values; the last is never empty."""
-    points = np.quantile(values, np.arange(1, bins) / bins)
-    below_top: np.float64 = values[values < values.max()].max()
-    return np.minimum(points, below_top)
-
-
-def equal_width_cuts(values: Floats, bins: int) -> Floats:
-    """Cut the range of the values into bins of equal width."""
-    return np.linspace(values.min(), values.max(), bins + 1)[1:-1]
-
-
 MOST_IN_SINGLE = 1e38
 """The largest number of which trees are grown as it is."""
 
@@ -103,13 +91,6 @@ def tree_cuts(values: Floats, bins: int, labels: NDArray[Any]) -> Floats:
     grown = model.fit(values[:, None] / scale, labels).tree_
     thresholds = scale * grown.threshold[grown.feature >= 0]
     return np.sort(thresholds) if len(thresholds) else np.array([np.median(values)])
-
-
-UNSUPERVISED: dict[str, Callable[[Floats, int], Floats]] = {
-    "mean-of-halves": mean_of_halves_cuts,
-    "quantile": quantile_cuts,
-    "width": equal_width_cuts,
-}
 
 
 def cut_points(
@@ -129,8 +110,13 @@ def cut_points(
     """
     if values.min() == values.max():
         return (float(values[0]),)
-    if strategy != "tree":
-        points = UNSUPERVISED[strategy](values, bins)
+    if strategy == "mean-of-halves":
+        points = mean_of_halves_cuts(values, bins)
+    elif strategy == "quantile":  # about as many values in each bin, and some in the last
+        below_top = values[values < values.max()].max()
+        points = np.minimum(np.quantile(values, np.arange(1, bins) / bins), below_top)
+    elif strategy == "width":
+        points = np.linspace(values.min(), values.max(), bins + 1)[1:-1]
     elif labels is None:
         raise HornbookError("bins='tree' requires y to be passed, but the target y is None: call fit(X, y)")
     else:
