@@ -14,7 +14,7 @@ from explanation_strategies import explanations as random_explanations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.cli.show import _csv as format_csv
+from hornbook.cli.show import _write_csv as format_csv
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
@@ -205,7 +205,7 @@ def test_csv_of_an_explanation_has_its_lines(case):
     explanation, _ = case
     line = LineStatistics(0, Share.of(0, 1), None)
     extraction = SimpleNamespace(explanation=explanation, lines=(line,) * len(explanation.lines()))
-    text = format_csv(SimpleNamespace(extraction=extraction), background=False)
+    text = format_csv(extraction)
     _, *rows = csv.reader(io.StringIO(text, newline=""))
     assert [row[0] for row in rows] == [line.text for line in explanation.lines()]
 
