@@ -26,21 +26,14 @@ from hornbook.models.predictor import Predictor
 from hornbook.schema import read_json
 from hornbook.storage import read_text
 
-SCRIPT_OUTPUTS: dict[str, Output] = {
+NETWORK_OUTPUTS: dict[str | None, Output] = {
     "sigmoid": "probability",
     "softmax": "probability",
     "linear": "logit",
     "addmm": "logit",
     "log_softmax": "logit",
 }
-"""What the last operation of a graph of TorchScript or `torch.export` gives."""
-
-KERAS_OUTPUTS: dict[str | None, Output] = {
-    "sigmoid": "probability",
-    "softmax": "probability",
-    "linear": "logit",
-    "log_softmax": "logit",
-}
+"""What the last operation of a graph of TorchScript or `torch.export`, or the last layer of Keras, gives."""
 
 
 def adapt_torch(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
@@ -124,9 +117,9 @@ def _infer_torch_output(model: Any, layers: list[Any], name: str, torch: Any) ->
     else:
         kind = ""
     if kind:
-        if kind not in SCRIPT_OUTPUTS:
+        if kind not in NETWORK_OUTPUTS:
             raise unknown_output_error(name)
-        return SCRIPT_OUTPUTS[kind]
+        return NETWORK_OUTPUTS[kind]
     last = layers[-1] if layers else None
     if isinstance(last, torch.nn.Sigmoid | torch.nn.Softmax):
         return "probability"
@@ -159,7 +152,7 @@ def adapt_keras(model: Any, name: str, positive: Any, output: Output | None) -> 
 
 def _infer_keras_output(model: Any, name: str) -> Output:
     activation = getattr(_last_keras_layer(model), "activation", None)
-    kind = KERAS_OUTPUTS.get(getattr(activation, "__name__", None))
+    kind = NETWORK_OUTPUTS.get(getattr(activation, "__name__", None))
     if kind is None:
         raise unknown_output_error(name)
     return kind
