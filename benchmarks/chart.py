@@ -19,8 +19,8 @@ THEMES = {  # text and axes, our line, the lines of the peers
     "light": ("#1f2328", "#0a5fd0", ("#9a6700", "#1a7f37", "#8250df", "#bf3989", "#6e7781")),
     "dark": ("#e6edf3", "#58a6ff", ("#d29922", "#3fb950", "#a371f7", "#f778ba", "#8b949e")),
 }
-LOWEST = 77.0  # per cent; a peer that stays below is not drawn
-LABEL_GAP = 0.6  # per cent between the names at the ends of lines
+LOWEST, HIGHEST = 77.0, 93.0  # per cent; a peer that stays below is not drawn
+LABEL_GAP = 0.9  # per cent between the names at the ends of lines
 
 
 def place_labels(ends: dict[str, float]) -> dict[str, float]:
@@ -45,7 +45,7 @@ def draw(theme: str, file: Path) -> None:
         leads = name == "hornbook"
         axes.plot(literals, shares, "o-", color=colours[name], lw=2.6 if leads else 1.3, ms=5 if leads else 3)
         axes.text(33, labels[name], name, color=colours[name], va="center", weight=700 if leads else 400)
-    axes.set(xticks=literals, xlim=(1, 40), ylim=(LOWEST, 87), xlabel="conditions to read")
+    axes.set(xticks=literals, xlim=(1, 40), ylim=(LOWEST, HIGHEST), xlabel="conditions to read")
     axes.set_ylabel("same answer as the model,\nheld-out rows, %")
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(text)
