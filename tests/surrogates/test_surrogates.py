@@ -22,7 +22,7 @@ from hornbook.models import RowSampler
 from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
 from hornbook.surrogates import grid as grid_module
 from hornbook.surrogates.rules import RuleSearch, list_paths
-from hornbook.surrogates.search import ChoiceSamples, fit_explanations
+from hornbook.surrogates.search import ChoiceSamples, SampleSource, fit_explanations
 from hornbook.surrogates.thresholds import keep_condition
 from hornbook.surrogates.tree import grow_tree, improve_tree, purity_gains
 
@@ -351,6 +351,11 @@ def test_card_counts_a_condition_above_others_as_often_as_it_is_printed():
     ]
 
 
+def test_rules_say_conditions_on_one_column_together():
+    rule = ConditionRule((Threshold("a", 3), Threshold("b", 1), Threshold("a", 5, above=False)), 1)
+    assert str(RuleSet(("no", "yes"), (rule,), 0)).splitlines()[0] == "if 3 < a ≤ 5 and b > 1: yes"
+
+
 def test_card_refuses_two_lines_for_one_condition():
     a = Threshold("a", 1)
     with pytest.raises(HornbookError, match="two lines speak of a <= 1"):
@@ -464,6 +469,18 @@ def test_choose_candidate_that_closes_more_is_never_shorter(commonest, others, o
     candidates = candidates_of(commonest, others)
     less, more = (choose_candidate(candidates, 20, share) for share in sorted((one, other)))
     assert less.literals <= more.literals
+
+
+def test_samples_begin_at_rare_rows_and_count_as_natural_ones():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(3000, 3)).round(2), columns=list("abc"))
+    label = lambda rows: np.asarray((rows.a > 1.5) & (rows.b > 1), np.intp)  # noqa: E731
+    natural = label(RowSampler(frame).draw(40_000, rng)).mean()
+    samples, fresh = SampleSource.of(RowSampler(frame), label, 2).draw_both(12_000, seed=0)
+    for drawn in (samples, fresh):
+        assert drawn.labels.mean() > 0.05 > 4 * label(frame).mean()
+        assert np.average(drawn.weights) == pytest.approx(1, abs=0.03)
+    assert np.average(samples.labels, weights=samples.weights) == pytest.approx(natural, abs=0.003)
 
 
 def test_search_finds_a_rare_class():
