@@ -87,6 +87,10 @@ class _ColumnCondition(Displayed, ABC):
         """The same condition with its numbers rounded to so many digits, for readers."""
         return self
 
+    def floor(self) -> Self:
+        """A condition that says the same of whole numbers, by whole numbers."""
+        return self
+
     @abstractmethod
     def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         """Where the condition that this one is or negates is true, and where it is false."""
@@ -161,6 +165,10 @@ class Threshold(_NumberCondition):
         """The threshold with its cut rounded to so many digits."""
         return Threshold(self.column, round_digits(self.cut, digits), self.above)
 
+    def floor(self) -> Threshold:
+        """The threshold at the whole number below it."""
+        return Threshold(self.column, math.floor(self.cut), self.above)
+
     def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         values = read_numbers(frame, self.column)
         return values > self.cut, values <= self.cut  # neither holds of NaN
@@ -216,6 +224,11 @@ class Between(_NumberCondition):
     def round(self, digits: int = 6) -> Between:
         """The range with its ends rounded to so many digits, unless they become equal."""
         low, high = (round_digits(end, digits) for end in (self.low, self.high))
+        return Between(self.column, low, high, self.inside) if low < high else self
+
+    def floor(self) -> Between:
+        """The range between the whole numbers below its ends, unless they become equal."""
+        low, high = math.floor(self.low), math.floor(self.high)
         return Between(self.column, low, high, self.inside) if low < high else self
 
     def _compare(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Between, Condition, IsTrue, Threshold, merge_conditions, write_value
+from hornbook.conditions import Condition, IsTrue, merge_conditions, write_value
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.explanation import Explanation, Line, Reason
@@ -268,7 +267,7 @@ class HornRules(Explanation):
         """The condition behind the name of a variable, its numbers rounded; None if there is none."""
         condition = self.reader.condition(name)
         if condition is None or self.code_book.words(condition.column).whole:
-            return condition and _floor_ends(condition)
+            return condition and condition.floor()
         # the ends of ranges are means of values, with more digits than anybody reads
         return condition.round()
 
@@ -363,16 +362,6 @@ class HornRules(Explanation):
         if isinstance(rule.head, Bottom):
             return "impossible"
         return self.describe(self.theory.vocabulary.name(rule.head))
-
-
-def _floor_ends(condition: Condition) -> Condition:
-    """A condition that says the same of whole numbers, by whole numbers."""
-    match condition:
-        case Threshold(column, cut, above):
-            return Threshold(column, math.floor(cut), above)
-        case Between(column, low, high, inside) if math.floor(low) < math.floor(high):
-            return Between(column, math.floor(low), math.floor(high), inside)
-    return condition
 
 
 def _read_reader(content: Mapping[str, Any], vocabulary: Vocabulary, binariser: Binariser | None) -> Reader:
