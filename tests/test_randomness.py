@@ -16,7 +16,7 @@ from hornbook.logic import Vocabulary
 from hornbook.models import RowSampler, as_predictor
 from hornbook.queries import Labelled, Mixture, Random, Rows
 from hornbook.queries.network import order_rng, weights_rng
-from hornbook.randomness import LARGEST_PLACE, Purpose, generator, seed_sequence
+from hornbook.randomness import LARGEST_PLACE, Purpose, generator
 
 SOURCE = Path(__file__).parents[1] / "src" / "hornbook"
 
@@ -59,7 +59,7 @@ def test_keys_are_not_shared_and_can_be_told_from_places():
 def test_places_that_could_be_mistaken_for_others_are_refused():
     for place in (-1, LARGEST_PLACE + 1):
         with pytest.raises(HornbookError, match="places are numbers from 0"):
-            seed_sequence(0, Purpose.EQUIVALENCE, place)
+            generator(0, Purpose.EQUIVALENCE, place)
 
 
 WIDE = Random(Vocabulary([f"v{i}" for i in range(40)]))

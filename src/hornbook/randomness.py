@@ -83,11 +83,6 @@ class Purpose(Enum):
         return (*letters, 0, *place) if place else letters
 
 
-def seed_sequence(seed: int, purpose: Purpose, *place: int) -> np.random.SeedSequence:
-    """The seed of a generator for one purpose, and for one place where it is drawn from in many."""
-    return np.random.SeedSequence(seed, spawn_key=purpose.key(*place))
-
-
 def generator(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:
     """A source of randomness for one purpose, independent of those for all others.
 
@@ -109,4 +104,4 @@ def generator(seed: int, purpose: Purpose, *place: int) -> np.random.Generator:
     (True, False)
 
     """
-    return np.random.default_rng(seed_sequence(seed, purpose, *place))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=purpose.key(*place)))
