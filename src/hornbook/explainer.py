@@ -443,7 +443,7 @@ class Explainer(Displayed):
     @_as_question
     def check(
         self,
-        claims: str | Path | Sequence[Claim],
+        claims: str | Path | Sequence[Claim | str],
         *,
         samples: int = 10_000,
         local_search: bool = True,
@@ -456,7 +456,7 @@ class Explainer(Displayed):
         ----------
         claims
             Claims as text, one a line, such as `age > 40 & sex = f -> survives` or `more income never lowers
-            good`; or the path of a file of them.
+            good`; a list of such texts; or the path of a file of them.
         samples
             How many rows, or pairs of rows, are drawn for each claim.
         local_search

@@ -14,8 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.checks import MonotoneClaim, RuleClaim
+from hornbook.checks import MonotoneClaim, RuleClaim, read_claims
 from hornbook.checks.violations import restore_values
+from hornbook.code_book import EMPTY_BOOK
 from hornbook.conditions import Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import as_predictor
@@ -178,3 +179,9 @@ def test_a_check_says_its_verdict_and_how_sure_it_is():
     verdicts = {True: "broken", False: "holds"}
     for claim in claims:
         assert str(claim) == f"{claim.claim}: {verdicts[claim.broken]} ({claim.guarantee.kind})"
+
+
+def test_claims_are_one_text_or_several():
+    lines = ["a > 1 -> yes", "more b never lowers yes"]
+    assert list(map(str, read_claims(lines, EMPTY_BOOK, "ab"))) == lines
+    assert read_claims("\n".join(lines), EMPTY_BOOK, "ab") == read_claims(lines, EMPTY_BOOK, "ab")

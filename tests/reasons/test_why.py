@@ -290,6 +290,16 @@ def test_why_gives_different_reasons_and_prefers_columns():
     assert {condition.column for condition in preferred.conditions} == {"b", "c"}
 
 
+def test_reasons_of_rare_answers_are_about_more_than_one_row():
+    rng = np.random.default_rng(5)
+    rows = pd.DataFrame({"a": rng.lognormal(4, 1, 4000), "b": rng.integers(0, 24, 4000)})
+    model = hb.as_predictor(lambda array: (array[:, 0] > 400.0) & (array[:, 1] < 6))  # 0.6 % of the rows
+    for row in np.flatnonzero((rows.a > 400) & (rows.b < 6))[:5]:
+        (reason,) = why(model, rows.iloc[row], rows, changes=0).reasons
+        low, high = sorted(reason.conditions, key=lambda condition: condition.column)
+        assert low.above and 300 < low.cut < 500 and high.cut == 5 and reason.coverage.met > 10
+
+
 def test_why_keeps_unknown_values_unknown():
     rows = pd.DataFrame({"a": [0.0, 1.0, np.nan, 2.0] * 20, "b": np.arange(80.0) % 7})
     model = HistGradientBoostingClassifier(max_iter=10, min_samples_leaf=5).fit(rows, rows.a.isna())

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ class ClaimCheck(Displayed):
 
 
 def check(
-    claims: str | Path | Sequence[Claim],
+    claims: str | Path | Sequence[Claim | str],
     subject: Subject,
     *,
     samples: int = 10_000,
@@ -147,11 +148,15 @@ def check(
 
 
 def read_claims(
-    claims: str | Path | Sequence[Claim], code_book: CodeBook, columns: Iterable[str]
+    claims: str | Path | Sequence[Claim | str], code_book: CodeBook, columns: Iterable[str]
 ) -> tuple[Claim, ...]:
-    """Claims of a text, of a file, or as they are; a text with an arrow or several words is not a path."""
+    """Claims of a text, of several, of a file, or as they are; a text with several words is not a path."""
     if not isinstance(claims, str | Path):
-        return tuple(claims)
+        names = tuple(columns)
+        listed = [
+            parse_claims(each, code_book, names) if isinstance(each, str) else (each,) for each in claims
+        ]
+        return tuple(chain.from_iterable(listed))
     path, text = Path(claims), str(claims)
     if isinstance(claims, Path) or (" " not in text and "\n" not in text and path.suffix):
         text = read_text(path)

@@ -387,7 +387,7 @@ def _parse_value(reader: _Reader, words: ColumnWords) -> Any:
         text = reader.take_words(token)
         if (days := read_days(text, words.scale)) is None:
             example = write_days(18785.5, words.scale)
-            raise HornbookError(f"{text!r} is no {words.scale}; write for example {example}")
+            raise HornbookError(f"{text!r} is not a {words.scale}; write for example {example}")
         return days
     if token.kind == "quoted":
         return token.text

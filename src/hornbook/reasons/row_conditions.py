@@ -9,7 +9,7 @@ column is looser.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -31,6 +31,9 @@ Codes: TypeAlias = NDArray[np.integer[Any]]
 
 REASON_CUTS = 32
 """Thresholds of a column, beside those close to the row's value."""
+
+TAIL_CUTS = 8
+"""Further thresholds between the outermost one of a column and a value beyond it."""
 
 FINE_SHARES = (0.9, 0.99)
 """Positions of further thresholds on the way from the table's next value to the row's own, as shares."""
@@ -218,11 +221,11 @@ class RowConditions:
 
 
 def _have_one_side(literal: RowLiteral, other: RowLiteral) -> bool:
-    """Whether one literal of a column may replace the other: thresholds must have the same side."""
+    """Whether one literal of a column may be replaced by the other: thresholds must have the same side."""
     one, two = literal.condition, other.condition
     if isinstance(one, Threshold) and isinstance(two, Threshold):
         return one.above == two.above
-    return isinstance(one, Threshold) == isinstance(two, Threshold) or isinstance(two, Missing)
+    return not isinstance(one, Threshold) or isinstance(two, Missing)
 
 
 def _list_number_literals(
@@ -230,12 +233,11 @@ def _list_number_literals(
 ) -> tuple[NumericColumn, list[RowLiteral]]:
     """Add cuts close to a value to a column, and list the literals that are true of the value."""
     known = np.append(read_numbers(frame, column.name), value)
+    loose = [*column.cuts, *_list_tail_cuts(column.cuts, known, value)]
     if whole and value.is_integer():
-        coarse, fine = {*column.cuts, value - 1, value}, set()
+        coarse, fine = {*loose, value - 1, value}, set()
     else:
-        coarse = {_move_cut(known, cut, value) for cut in column.cuts} | {
-            *_list_close_cuts(known, value, 0.5)
-        }
+        coarse = {_move_cut(known, cut, value) for cut in loose} | {*_list_close_cuts(known, value, 0.5)}
         fine = {cut for share in FINE_SHARES for cut in _list_close_cuts(known, value, share)}
     below = float(np.nextafter(value, -np.inf))  # so that the value has a bin of its own
     cuts = tuple(sorted({*coarse, *fine, below, value}))
@@ -252,6 +254,15 @@ def _list_number_literals(
         own_bin = bins == np.searchsorted(cuts, value)
         literals.append(RowLiteral(Category(column.name, value), place, own_bin, fine=True))
     return wider, literals
+
+
+def _list_tail_cuts(cuts: Sequence[float], known: NDArray[np.float64], value: float) -> Iterator[float]:
+    """Yield values of the table between the outermost cut and a value beyond it, evenly by their number."""
+    if len(cuts) and not cuts[0] < value <= cuts[-1]:
+        last = cuts[-1] if value > cuts[-1] else cuts[0]
+        low, high = sorted((last, value))
+        beyond = np.unique(known[(known > low) & (known < high)])
+        yield from map(float, beyond[:: max(1, len(beyond) // TAIL_CUTS)])
 
 
 def _move_cut(known: NDArray[np.float64], cut: float, value: float) -> float:

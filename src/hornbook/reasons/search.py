@@ -247,7 +247,7 @@ class ReasonSearch:
             moves = [
                 (self._count_gained(body, number, looser), number, looser)
                 for number, samples in zip(order, drawn, strict=True)
-                if (looser := self._find_loosest(number, samples)) is not None
+                if (looser := self._find_loosest(body, number, samples)) is not None
             ]
             if not moves:
                 break
@@ -255,13 +255,21 @@ class ReasonSearch:
             body = self.conditions.remove_implied(body - {number} | {looser})
         return body
 
-    def _find_loosest(self, number: int, samples: LabelledRows) -> int | None:
-        """Find the loosest literal that can replace another, by samples of the body without it."""
+    def _find_loosest(self, body: Body, number: int, samples: LabelledRows) -> int | None:
+        """Find the loosest literal that can replace another, by samples of the body without it.
+
+        Of literals that few of these meet, samples of their own are drawn.
+        """
+        seldom = []
         for looser in self.conditions.list_looser(number):
             met = self.conditions.meets([looser], samples.codes)
-            if met.sum() >= MIN_SAMPLES and self._keeps_share(samples.alike[met]):
+            if met.sum() < MIN_SAMPLES:
+                seldom.append(looser)
+            elif self._keeps_share(samples.alike[met]):
                 return looser
-        return None
+        drawn = self._draw([body - {number} | {looser} for looser in seldom], MIN_SAMPLES) if seldom else []
+        kept = (one for one, own in zip(seldom, drawn, strict=True) if self._keeps_share(own.alike))
+        return next(kept, None)
 
     def _count_gained(self, body: Body, number: int, looser: int) -> int:
         """Count the rows of the table that a body gains by a looser literal."""
