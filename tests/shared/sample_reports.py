@@ -1,8 +1,5 @@
 """Extractions to look at: of every form, of any size, with hostile names."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-
 import numpy as np
 import pandas as pd
 
@@ -199,25 +196,16 @@ def make_large(columns: int, literals: int) -> Extraction:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class WordedRules(HornRules):
-    """Rules over columns that are variables, described in words."""
-
-    words: Mapping[str, str] = field(default_factory=dict)
-
-    def _describe_variable(self, name):
-        return self.words.get(name, name)
-
-
 def make_horn_rules(rules, features, label, groups=(), words=None) -> HornRules:
     """Rules over the features and the label; without a label they are about what is accepted."""
     vocabulary = features if label is None else features.with_label(label)
     background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, groups)
     columns = features.names[: len(features) // 2]
     reader = Reader(columns, features, groups)
-    return WordedRules(
-        background | HornTheory(vocabulary, rules), background, reader, label, words=words or {}
-    )
+    made = HornRules(background | HornTheory(vocabulary, rules), background, reader, label)
+    # not a subclass, which would become one of the forms that are read from files
+    object.__setattr__(made, "_describe_variable", lambda name: (words or {}).get(name, name))
+    return made
 
 
 FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
