@@ -91,7 +91,7 @@ class ChangeSearch:
     ) -> None:
         self.space, self.flips, self.score = space, flips, score
         self.deadline, self.is_late = deadline, False
-        self.left, self.asked = max_rows, 0  # how many rows the model may still be asked about, and was
+        self.left, self.rows_asked = max_rows, 0  # how many rows the model may still be asked about, and was
         self.best: dict[tuple[int, ...], tuple[float, Places]] = {}  # by columns: distance, places
         self.exhausted: set[int] = set()  # numbers of columns of which every change was tried
         self.nearest: set[int] = set()  # numbers of columns of which every nearer change was tried
@@ -200,7 +200,7 @@ class ChangeSearch:
             part = changes[start : min(start + CHUNK_ROWS, self.left)]
             if not self._look_at_clock():
                 scores[start : start + len(part)] = self.score(self.space.make_rows(part))
-                self.asked += len(part)
+                self.rows_asked += len(part)
         self.left = max(0, self.left - len(changes))
         return scores
 
@@ -209,14 +209,14 @@ class ChangeSearch:
         rows = table.iloc[np.unique(np.linspace(0, len(table) - 1, COMPARED_ROWS).astype(np.intp))]
         changes = np.unique(self.space.find_places(rows), axis=0)
         changes = changes[np.argsort(self.space.measure(changes), kind="stable")]
-        found = changes[:0]
+        successes = changes[:0]
         for start in range(0, len(changes), NEAR_CHUNK):
-            if self.left <= 0 or len(found) >= NEAR_ROWS:
+            if self.left <= 0 or len(successes) >= NEAR_ROWS:
                 break
             part = changes[start : start + NEAR_CHUNK]
             flipped = self._ask(part, record=False)
-            found = np.concatenate([found, part[flipped]])
-        self._take_back(found[:NEAR_ROWS])
+            successes = np.concatenate([successes, part[flipped]])
+        self._take_back(successes[:NEAR_ROWS])
 
     def _try_mixtures(self) -> None:
         """Change about half of the columns at once, and then few to the values that score best there.
@@ -368,7 +368,7 @@ class ChangeSearch:
             if self._look_at_clock():
                 break
             flipped[start : start + len(part)] = self.flips(self.space.make_rows(part))
-            self.asked += len(part)
+            self.rows_asked += len(part)
         self.left = max(0, self.left - len(changes))
         if record:
             self._record(changes[flipped])

@@ -203,7 +203,7 @@ class ChangeFinder:
         proof_seconds: float = CHANGE_PROOF_SECONDS,
         search_seconds: float = math.inf,
     ) -> Changes:
-        """So many changes of different columns of a row, if there are; see `hornbook.Explainer.changes`.
+        """Find up to `count` changes of different columns of a row; see `hornbook.Explainer.changes`.
 
         `search_seconds` is the time limit of the search.
         """
@@ -231,8 +231,8 @@ class ChangeFinder:
         with limit_answers(seconds=search_seconds):
             budget = afford(max_rows, SEARCH_SHARE), Deadline.after(search_seconds)
             search = ChangeSearch(space, flips, score, *budget)
-            found = search.run(self.teacher.sampler.frame, count)
-        changes = tuple(self._describe(space, search, places) for places in found)
+            nearest = search.run(self.teacher.sampler.frame, count)
+        changes = tuple(self._describe(space, search, places) for places in nearest)
         below = len(changes[0].columns) - 1 if changes else search.largest
         proved, witness = 0, None
         if below and proof_seconds > 0:
@@ -246,7 +246,7 @@ class ChangeFinder:
             tuple(fewer),
             None if witness is None else self._describe_witness(space, witness, goal),
             f"checked on the model: {self.teacher.describe()}",
-            search.asked,
+            search.rows_asked,
         )
 
     def _list_hidden_columns(self) -> list[str]:

@@ -199,7 +199,9 @@ def find_actions(
         actions.append(replace(action, share=Share.where(turned, units), distance=distance))
         some |= turned
     sizes = len(refused) + len(judged), len(teacher.frame) + len(subject.held_out)
-    return ChangesTable(subject.classes[goal], tuple(actions), Share.where(some, units), *sizes, search.asked)
+    return ChangesTable(
+        subject.classes[goal], tuple(actions), Share.where(some, units), *sizes, search.rows_asked
+    )
 
 
 class ActionSearch:
@@ -214,7 +216,7 @@ class ActionSearch:
         max_columns: int,
         max_rows: int,
     ) -> None:
-        self.subject, self.goal, self.asked = subject, goal, 0
+        self.subject, self.goal, self.rows_asked = subject, goal, 0
         self.max_columns, self.max_rows = max_columns, max_rows
         self.rng = generator(subject.seed, Purpose.CHANGE_SEARCH)
         some = self.rng.permutation(len(refused))[: max(16, max_rows // 2000)]
@@ -242,12 +244,12 @@ class ActionSearch:
         return measure_distance_pairs(values, step.change(values), known, self.subject.words)
 
     def find(self, count: int) -> list[Steps]:
-        """Find so many actions; in each round others are made for the rows that are left."""
+        """Find `count` actions; in each round others are made for the rows that are left."""
         pool: list[Steps] = []
         chosen: list[Steps] = []
         for turn in range(count):
             left = np.flatnonzero(self._value(chosen).max(axis=0, initial=0.0) == 0)
-            if not len(left) or not self.steps or self.asked > self.max_rows:
+            if not len(left) or not self.steps or self.rows_asked > self.max_rows:
                 break
             pool += self._combine(left)[:COMPARED_ACTIONS]
             chosen = self._choose(pool, turn + 1)
@@ -258,7 +260,7 @@ class ActionSearch:
         promise = self._rate_steps(rows)
         best = np.argsort(-promise, kind="stable")[:PROMISING_STEPS].tolist()
         level: list[Steps] = [()]
-        found: dict[Steps, float] = {}
+        gains: dict[Steps, float] = {}
         for _ in range(self.max_columns):
             several = product(level[:PROMISING_STEPS], best)
             level = list({
@@ -266,9 +268,9 @@ class ActionSearch:
                 for action, number in several
                 if self.columns[number] not in self.columns[list(action)]
             })  # fmt: skip
-            found |= dict(zip(level, self._value(level, rows).sum(axis=1).tolist(), strict=True))
-            level.sort(key=lambda action: (-found[action], -promise[list(action)].sum()))
-        return sorted((action for action, gain in found.items() if gain), key=lambda own: -found[own])
+            gains |= dict(zip(level, self._value(level, rows).sum(axis=1).tolist(), strict=True))
+            level.sort(key=lambda action: (-gains[action], -promise[list(action)].sum()))
+        return sorted((action for action, gain in gains.items() if gain), key=lambda own: -gains[own])
 
     def _rate_steps(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """How much more often rows turn in random mixtures of steps if a step is among them, (steps,)."""
@@ -310,7 +312,7 @@ class ActionSearch:
 
     def _ask(self, rows: pd.DataFrame) -> Bools:
         """Whether the model decides rows as wished."""
-        self.asked += len(rows)
+        self.rows_asked += len(rows)
         turned: Bools = self.subject.teacher.labels(rows) == self.goal
         return turned
 

@@ -42,7 +42,7 @@ MAX_COUNTEREXAMPLES = 48
 """Counterexamples of one draw that are brought close to the row."""
 
 MAX_REFUTATIONS = 6
-"""After so many refutations by the prover, literals on many columns are added at once."""
+"""The number of refutations by the prover after which literals on many columns are added at once."""
 
 QUESTION_SHARE = 0.25
 """The share of the time left that one question may take."""
@@ -216,8 +216,8 @@ class ReasonProver:
         """Add literals until a body is proved; if none is, say why."""
         refuted = 0
         while not self.deadline.passed:
-            found = self._finder.draw(body)
-            if not found.size:
+            counterexamples = self._finder.draw(body)
+            if not counterexamples.size:
                 verdict = self._ask(body)
                 if verdict.status == "proved":
                     return self._keep_needed(body, verdict), ""
@@ -226,9 +226,9 @@ class ReasonProver:
                         return body, verdict.reason
                     body = tighter
                     continue
-                found = self._finder.bring_close(self._finder.complete(verdict.witness))
+                counterexamples = self._finder.bring_close(self._finder.complete(verdict.witness))
                 refuted += 1
-            if (tighter := self._exclude(body, found)) == body:
+            if (tighter := self._exclude(body, counterexamples)) == body:
                 return body, self._describe_open()
             body = self._tighten(tighter) if refuted >= MAX_REFUTATIONS else tighter
             refuted %= MAX_REFUTATIONS
@@ -240,16 +240,16 @@ class ReasonProver:
             return f"the model takes no missing values, and the answer depends on {', '.join(columns)}"
         return "other values of the columns that it may speak of do not keep the model's answer"
 
-    def _exclude(self, body: Body, found: Codes) -> Body:
+    def _exclude(self, body: Body, counterexamples: Codes) -> Body:
         """Add literals to a body until it excludes counterexamples, if literals can.
 
         The literals are the tightest of their columns, so that few are needed; fine ones only where those
         are not enough.
         """
-        self._remember(found)
+        self._remember(counterexamples)
         table = self.sampler.codes
-        while (left := self.conditions.meets(body, found)).any():
-            excluded = left.sum() - self.conditions.count_met(found[:, left])  # (literals,)
+        while (left := self.conditions.meets(body, counterexamples)).any():
+            excluded = left.sum() - self.conditions.count_met(counterexamples[:, left])  # (literals,)
             kept = self.conditions.count_met(table[:, self.conditions.meets(body, table)])
             scores = np.where(self.usable, excluded * np.sqrt(kept) * self._weights, 0.0)
             best = np.where(self._is_tightest, scores, 0.0)
@@ -386,8 +386,8 @@ class ReasonProver:
             self._remember(self.conditions.encode(self._finder.complete(verdict.witness)))
         return verdict
 
-    def _remember(self, found: Codes) -> None:
-        self.counterexamples = np.concatenate([self.counterexamples, found], axis=1)
+    def _remember(self, codes: Codes) -> None:
+        self.counterexamples = np.concatenate([self.counterexamples, codes], axis=1)
 
     def _has_counterexample(self, body: Body) -> bool:
         """Whether a known counterexample meets a body."""

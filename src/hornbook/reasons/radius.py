@@ -201,8 +201,8 @@ class RadiusFinder:
         places = np.repeat(np.arange(len(probes)), [*map(len, probes)])
         points[np.arange(len(points)), places] = np.concatenate([np.zeros(0), *probes])
         other = self.is_other(points) if len(points) else np.zeros(0, np.bool_)
-        found = np.split(other, np.cumsum([*map(len, probes)])[:-1]) if probes else []
-        moved = [self._move_one(place, *each) for place, each in enumerate(zip(probes, found, strict=True))]
+        answers = np.split(other, np.cumsum([*map(len, probes)])[:-1]) if probes else []
+        moved = [self._move_one(place, *each) for place, each in enumerate(zip(probes, answers, strict=True))]
         return [reach for reach, _ in moved], all(is_proved for _, is_proved in moved)
 
     def _list_probes(self, place: int) -> Numbers:
@@ -224,8 +224,8 @@ class RadiusFinder:
             high = parts[above[0] - 1].high if len(above) else math.inf
             return self._reach(place, low, high), True
         safe = [own.low, own.high]
-        for side, found in enumerate((below[-1:], above[:1])):
-            for number in probes[found]:
+        for side, position in enumerate((below[-1:], above[:1])):
+            for number in probes[position]:
                 safe[side] = self._halve(place, value, float(number))
         is_proved = False
         for _ in range(MAX_ENDS if self.prover is not None else 0):
@@ -292,11 +292,11 @@ class RadiusFinder:
         """The distances at which trees may change their answer, ascending; None for other models."""
         if self.pieces is None:
             return None
-        found = [np.zeros(1)]
+        distances = [np.zeros(1)]
         for parts, value, spread in zip(self.pieces, self.own, self.spreads, strict=True):
             ways = np.array([max(part.low - value, value - part.high, 0.0) for part in parts])
-            found.append(ways / spread)
-        return np.unique(np.concatenate(found))
+            distances.append(ways / spread)
+        return np.unique(np.concatenate(distances))
 
     def _choose_radius(
         self, least: float, nearest: float, breaks: Numbers | None, is_first: bool
@@ -323,7 +323,7 @@ class RadiusFinder:
         known = self.rng.permutation(known)[:TRIED_ROWS]
         spread = self.rng.uniform(low, high, (TRIED_ROWS, len(low)))
         tried = np.concatenate([np.where(np.isnan(known), self.own, known), spread])
-        nearest, found = math.inf, self.own[None]
+        nearest, closest = math.inf, self.own[None]
         for _ in range(ROUNDS):
             tried = np.clip(tried, low, high)
             whole = [own.whole for own in self.ranges.values()]
@@ -331,10 +331,10 @@ class RadiusFinder:
             other = tried[self.is_other(tried)]
             if len(other):
                 ways = self._measure(other)
-                nearest, found = min(nearest, float(ways.min())), other[np.argsort(ways)[:PROBES]]
+                nearest, closest = min(nearest, float(ways.min())), other[np.argsort(ways)[:PROBES]]
             if nearest == math.inf:
                 break
-            toward = found[self.rng.integers(len(found), size=TRIED_ROWS)]
+            toward = closest[self.rng.integers(len(closest), size=TRIED_ROWS)]
             nearer = self.own + self.rng.random((TRIED_ROWS, 1)) * (toward - self.own)
             corners = self.rng.choice([-1.0, 1.0], (TRIED_ROWS, len(low)))
             tried = np.concatenate([nearer, self.own + 0.95 * nearest * corners * self.spreads])

@@ -263,11 +263,11 @@ class Reasoner:
             preferred = frozenset(find_column(name, columns, self.subject.words) for name in prefer)
             limit = PROOF_SHARE * seconds if proof else 0.0
             settings = ReasonSettings(share, preferred, limit, ends, reasons, bool(changes))
-            found: list[SufficientReason] = []
+            distinct_reasons: list[SufficientReason] = []
             for reason in self._list_reasons(given, outcome, settings):
-                if all(reason.conditions != other.conditions for other in found):
-                    found.append(reason)
-                if len(found) == reasons or ends.passed:
+                if all(reason.conditions != other.conditions for other in distinct_reasons):
+                    distinct_reasons.append(reason)
+                if len(distinct_reasons) == reasons or ends.passed:
                     break
             would_change = None
             if changes:
@@ -280,13 +280,15 @@ class Reasoner:
                     search_seconds=ends.left,
                 )
             notes = (
-                *self._note_not_given(row, given, found),
-                *_note_scarcity(found),
+                *self._note_not_given(row, given, distinct_reasons),
+                *_note_scarcity(distinct_reasons),
                 *(check.describe_changes() if ask_again else ()),
             )
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
         row_values = dict.fromkeys(map(str, given)) | known
-        return Why(self.subject.classes[outcome], tuple(found), row_values, would_change, notes=notes)
+        return Why(
+            self.subject.classes[outcome], tuple(distinct_reasons), row_values, would_change, notes=notes
+        )
 
     def measure_radius(self, row: Any, proof: bool = True, seconds: float = 10.0) -> Radius:
         """How far the numbers of a row may move, proved where that is wanted and possible."""

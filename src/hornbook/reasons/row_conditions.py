@@ -134,11 +134,11 @@ class RowConditions:
 
     def find_bins(self, body: Iterable[int]) -> dict[int, Bools]:
         """Map each column that a body names to the bins in which all its literals are true."""
-        found: dict[int, Bools] = {}
+        bins: dict[int, Bools] = {}
         for number in sorted(body):
             literal = self.literals[number]
-            found[literal.place] = literal.bins & found.get(literal.place, True)
-        return found
+            bins[literal.place] = literal.bins & bins.get(literal.place, True)
+        return bins
 
     def meets(self, body: Iterable[int], codes: Codes) -> Bools:
         """Which rows meet a body, shape (rows,)."""

@@ -154,7 +154,7 @@ def cover_table(
     reasoner = replace(reasoner, subject=reasoner.subject.within_budget())
     frame = reasoner.teacher.frame
     labels = reasoner.teacher.labels(frame)
-    found: list[tuple[int, SufficientReason, Bools]] = []
+    candidates: list[tuple[int, SufficientReason, Bools]] = []
     covered = np.zeros(len(frame), np.bool_)
     chosen: list[tuple[int, int]] = []
     for row in generator(reasoner.subject.seed, Purpose.TABLE_REASONS).permutation(len(frame)).tolist():
@@ -163,7 +163,7 @@ def cover_table(
         if (
             deadline.passed
             or is_spent()
-            or len(found) > max((number for number, _ in chosen), default=0) + MAX_IDLE_REASONS
+            or len(candidates) > max((number for number, _ in chosen), default=0) + MAX_IDLE_REASONS
         ):
             break
         limit = min(deadline.left, REASON_SECONDS)
@@ -175,34 +175,39 @@ def cover_table(
         if not reason.keeps_share:
             continue
         own = meet_conditions(reason.conditions, frame) & (labels == labels[row])
-        found.append((row, reason, own))
+        candidates.append((row, reason, own))
         covered |= own
-        chosen = _choose_reasons(found, len(frame), max_reasons)
+        chosen = _choose_reasons(candidates, len(frame), max_reasons)
     left_over = np.ones(len(frame), np.bool_)
     for number, _ in chosen:
-        left_over &= ~found[number][2]
+        left_over &= ~candidates[number][2]
     counts, names = Counter(labels.tolist()), frame.index.tolist()
     return TableReasons(
-        tuple(CoveringReason(found[number][1], names[found[number][0]], rows) for number, rows in chosen),
+        tuple(
+            CoveringReason(candidates[number][1], names[candidates[number][0]], rows)
+            for number, rows in chosen
+        ),
         len(frame),
         tuple((name, counts[number]) for number, name in enumerate(reasoner.subject.classes)),
         tuple(names[row] for row in np.flatnonzero(left_over)),
-        len(found),
+        len(candidates),
         tuple(AnswerCheck(reasoner.teacher.labels, frame, labels).describe_changes()),
     )
 
 
 def _choose_reasons(
-    found: Sequence[tuple[int, SufficientReason, Bools]], rows: int, count: int
+    candidates: Sequence[tuple[int, SufficientReason, Bools]], rows: int, count: int
 ) -> list[tuple[int, int]]:
     """The numbers of reasons that cover most rows, each with the rows that it covers first; greedily."""
     left = np.ones(rows, np.bool_)
     chosen: list[tuple[int, int]] = []
-    while found and len(chosen) < count:
-        gains = [int((own & left).sum()) for _, _, own in found]
-        best = max(range(len(found)), key=lambda number: (gains[number], -len(found[number][1].conditions)))
+    while candidates and len(chosen) < count:
+        gains = [int((own & left).sum()) for _, _, own in candidates]
+        best = max(
+            range(len(candidates)), key=lambda number: (gains[number], -len(candidates[number][1].conditions))
+        )
         if not gains[best]:
             break
         chosen.append((best, gains[best]))
-        left &= ~found[best][2]
+        left &= ~candidates[best][2]
     return chosen

@@ -49,7 +49,7 @@ MOST_CERTIFIED = 4
 
 @dataclass(frozen=True)
 class Optimum:
-    """The most that any tree of so many questions decides rightly, and what the best one found does.
+    """The most that any tree with `questions` questions decides rightly, and the best tree found.
 
     `tree` is None if none was found that is better than what is known.
     """
@@ -123,8 +123,8 @@ class TreeSearch:
     def nested(self) -> Bools:
         """Whether one of two literals is true wherever the other is, shape (literals, literals)."""
         true = self.true.astype(np.float32)
-        found: Bools = true.T @ true == np.minimum(true.sum(axis=0), true.sum(axis=0)[:, None])
-        return found
+        is_nested: Bools = true.T @ true == np.minimum(true.sum(axis=0), true.sum(axis=0)[:, None])
+        return is_nested
 
     def count(self, part: Ints) -> Counts:
         """Count some samples."""

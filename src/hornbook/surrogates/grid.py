@@ -162,7 +162,7 @@ class Grid:
         code_book: CodeBook = EMPTY_BOOK,
         labelled: tuple[pd.DataFrame, Ints] | None = None,
     ) -> Grid:
-        """The grid of a table's columns, with about so many thresholds each.
+        """The grid of a table's columns, with about `max_cuts` thresholds each.
 
         The code book says which numbers are categories, and which categories have an order. `labelled`
         samples add the thresholds that tell most about their labels.
@@ -284,7 +284,7 @@ class CodedRows:
         return CodedRows(self.grid, self.codes, rows if self.chosen is None else self.chosen.take(rows))
 
     def first(self, size: int) -> CodedRows:
-        """The first rows, up to so many."""
+        """The first rows, at most `size`."""
         if size >= len(self):
             return self
         if self.chosen is None:

@@ -284,7 +284,7 @@ class _Choice:
         self.matters = np.flatnonzero(moves | (self.fixed != 0))
 
     def sum_columns(self, columns: Ints, count: int) -> Floats:
-        """The sum over the samples of each of so many columns, shape (columns, shifts)."""
+        """The sums over the samples of each of `count` columns, shape (columns, shifts)."""
         width = 2 * MAX_POINTS + 2
         sums = np.bincount(columns * width + self.bucket, self.change, count * width).reshape(count, width)
         totals: Floats = np.cumsum(sums, axis=1, dtype=np.float64)

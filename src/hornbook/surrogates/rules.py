@@ -215,7 +215,7 @@ class RuleSearch:
 def fit_rules(
     rows: CodedRows, weights: Floats, sizes: tuple[int, ...], trees: list[Node[int]]
 ) -> Iterator[LiteralRules]:
-    """Rules with up to so many literals, from the ways of trees."""
+    """Rules with up to as many literals as the sizes say, from the paths of trees."""
     for tree in trees:
         search = RuleSearch(rows, weights, list_paths(tree, rows))
         if search.size > 2 * max(sizes):
@@ -337,7 +337,7 @@ class RegionSearch:
 def fit_regions(
     rows: CodedRows, classes: Ints, weights: Floats, max_literals: int, price: float
 ) -> Iterator[LiteralRules]:
-    """Rules for rare classes, ever more of them, with up to so many literals.
+    """Rules for rare classes, ever more of them, with up to `max_literals` literals.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ MAX_NESTING = 3
 """The most conditions that have to hold for a line."""
 
 NESTING_LINES = 16
-"""Lines below which others may be put: the first so many."""
+"""The number of lines, from the first, below which others may be put."""
 
 FITTED_SAMPLES = 1 << 14
 """Samples that lines are found by; all are used to exchange them."""
@@ -119,7 +119,7 @@ class LineFit:
         del self.bodies[number]
 
     def grow(self, size: int) -> bool:
-        """Add the best lines until there are so many, and exchange the weakest; whether there are so many."""
+        """Add the best lines until there are `size`, and exchange the weakest; False if there are fewer."""
         while len(self.bodies) < size:
             body = self.find_line()
             if body is None:
@@ -266,7 +266,7 @@ def _probabilities(scores: Floats) -> Floats:
 def fit_cards(
     rows: CodedRows, weights: Floats, sizes: tuple[int, ...], max_nesting: int = MAX_NESTING
 ) -> Iterator[PointCard]:
-    """Cards with up to so many lines, one of each size.
+    """Cards of lines, one for each of the sizes that can be reached.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ MAX_SEARCHED_COLUMNS = 256
 """Columns that an explanation is sought in; of more, those that tell most about the answers."""
 
 EXCHANGES = (32, 256, 2048)
-"""Samples in which a column is exchanged: so many first, and more if no answer has changed."""
+"""Numbers of samples in which a column is exchanged; the next one is used if no answer has changed."""
 
 MIN_EXCHANGES = 256
 """Samples in which a column has to be exchanged without effect before it is left out."""
@@ -73,9 +73,9 @@ class ExchangeTest:
             others = samples.iloc[rng.integers(len(samples), size=len(part))]
             own = samples.iloc[part].reset_index(drop=True)
             exchanged = [replace_columns(own, {name: others[name].set_axis(own.index)}) for name in unread]
-            found = label_rows(pd.concat(exchanged, ignore_index=True)).reshape(len(unread), len(part))
-            answers, tried = answers + found.size, tried + len(part)
-            changed = (found != labels[part]).any(axis=1)
+            new_labels = label_rows(pd.concat(exchanged, ignore_index=True)).reshape(len(unread), len(part))
+            answers, tried = answers + new_labels.size, tried + len(part)
+            changed = (new_labels != labels[part]).any(axis=1)
             unread = [name for name, read in zip(unread, changed.tolist(), strict=True) if not read]
         left_out = tuple(unread) if tried >= min(MIN_EXCHANGES, len(samples)) else ()
         return cls(left_out, tried, answers)

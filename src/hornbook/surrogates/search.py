@@ -86,14 +86,16 @@ class ChoiceSamples:
         size = int(max(self.truth.max(), decided.max())) + 1
         weights = self.weights / self.weights.sum()
         counts = np.bincount(self.truth * size + decided, weights, size * size).reshape(size, size)
-        given, said, agreement = counts.sum(axis=1), counts.sum(axis=0), float(np.trace(counts))
+        given, predicted, agreement = counts.sum(axis=1), counts.sum(axis=0), float(np.trace(counts))
         right = (self.truth == decided) - agreement
-        chance, common = float(given @ said), int(given.argmax())
+        chance, common = float(given @ predicted), int(given.argmax())
         rest = 1 - float(given[common])
         if rest < 1e-12:  # the model gives one class alone
             return agreement - 1, weights * right
         kappa, closed = (agreement - chance) / (1 - chance), 1 - (1 - agreement) / rest
-        by_kappa = (right - (1 - kappa) * (given[decided] + said[self.truth] - 2 * chance)) / (1 - chance)
+        by_kappa = (right - (1 - kappa) * (given[decided] + predicted[self.truth] - 2 * chance)) / (
+            1 - chance
+        )
         by_closed = (right - (1 - closed) * ((self.truth == common) - 1 + rest)) / rest
         return (kappa + closed) / 2, weights * (by_kappa + by_closed) / 2
 
@@ -275,8 +277,8 @@ def search_explanations(
     everything = pd.concat([observed, samples, fresh], ignore_index=True)
     rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
     ordered[ordered.index(chosen)] = rounded
-    asked = len(samples) + len(fresh) + exchanges.answers
-    return SearchResult(tuple(ordered), rounded, asked, tuple(names), exchanges)
+    answers = len(samples) + len(fresh) + exchanges.answers
+    return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
 
 
 def refuse_settings(form: Form, max_literals: int, balance: float) -> None:
@@ -429,8 +431,8 @@ def fit_rare_rules(rows: CodedRows, weights: Floats, max_literals: int) -> Itera
     order = np.argsort(-totals, kind="stable")  # the commonest class is number 0 of a region
     numbers = np.argsort(order)[weights.argmax(axis=1)]
     for price in REGION_PRICES if find_rare(totals).any() else ():
-        for found in fit_regions(rows, numbers, weights.sum(axis=1), max_literals, price):
-            named = tuple((body, int(order[outcome])) for body, outcome in found.rules)
+        for region_rules in fit_regions(rows, numbers, weights.sum(axis=1), max_literals, price):
+            named = tuple((body, int(order[outcome])) for body, outcome in region_rules.rules)
             yield LiteralRules(named, int(order[0]))
 
 
@@ -465,8 +467,8 @@ def fit_explanations(
                 if build(keep_condition).literals <= max_literals:  # as it is printed
                     yield card.decide(judged), build
     if form in ("auto", "rules"):
-        found = chain(fit_rare_rules(some, own, max_literals), fit_rules(some, own, sizes, trees))
-        for rules in dict.fromkeys(found):
+        rule_lists = chain(fit_rare_rules(some, own, max_literals), fit_rules(some, own, sizes, trees))
+        for rules in dict.fromkeys(rule_lists):
             yield rules.decide(judged), partial(name_rules, rules, grid, classes)
 
 

@@ -38,7 +38,7 @@ def choose_cuts(
     max_cuts: int,
     telling: NDArray[np.float64] | None = None,
 ) -> tuple[float, ...]:
-    """Thresholds between neighbouring values, about so many spread evenly over the rows, and telling ones.
+    """Thresholds between neighbouring values: about `max_cuts` spread evenly over the rows, and telling ones.
 
     Examples
     --------

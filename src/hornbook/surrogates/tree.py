@@ -49,7 +49,7 @@ class Growth:
     outcome
         The commonest class.
     right
-        The weight that the best subtree with so many splits gets right, shape (splits + 1,).
+        The weight that the best subtree with each number of splits gets right, shape (splits + 1,).
     yes_splits
         How many further splits the yes side then has, shape (splits + 1,).
 
@@ -63,7 +63,7 @@ class Growth:
     no: Growth | None = None
 
     def prune(self, splits: int) -> Node[int]:
-        """The best subtree with up to so many splits, the smallest of equals."""
+        """The best subtree with up to `splits` splits, the smallest of equals."""
         size = int(self.right[: splits + 1].argmax())
         if not size or self.yes is None or self.no is None:
             return self.outcome
@@ -174,7 +174,7 @@ def _improve_node(node: Node[int], rows: CodedRows, weights: Floats) -> Node[int
 
 
 def fit_trees(rows: CodedRows, weights: Floats, sizes: tuple[int, ...]) -> Iterator[Node[int]]:
-    """Trees with up to so many questions over literals of the grid: the best of each size.
+    """Trees of questions over literals of the grid: the best tree for each of the sizes.
 
     Besides the greedy tree there are some that begin with another column: which of them is best
     at a size is decided after their improvement.
