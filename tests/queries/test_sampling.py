@@ -319,7 +319,7 @@ def test_budgeted_questions_are_never_exceeded():
     with pytest.raises(BudgetExhausted, match="budget of 2500 membership queries"):
         budgeted(BATCH[:501])
     budgeted(BATCH[:500])
-    assert budgeted.asked == counted.questions == 2500
+    assert budgeted.questions_asked == counted.questions == 2500
 
 
 def test_budgeted_seconds_ask_in_parts():
@@ -330,7 +330,7 @@ def test_budgeted_seconds_ask_in_parts():
     budgeted.deadline = Deadline.after(0)
     with pytest.raises(BudgetExhausted, match="budget of 100 seconds"):
         budgeted(BATCH)
-    assert budgeted.asked == counted.questions == 3000
+    assert budgeted.questions_asked == counted.questions == 3000
 
 
 @pytest.mark.parametrize(

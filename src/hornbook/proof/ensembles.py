@@ -266,7 +266,7 @@ def drops_zeros(predictor: Predictor) -> bool:
 
 
 def _count_scores(count: int) -> int:
-    """The number of scores that boosting adds up for so many classes."""
+    """The number of scores that boosting adds up for `count` classes."""
     return 1 if count == 2 else count
 
 
@@ -436,7 +436,7 @@ def _read_lightgbm(model: Any, predictor: Predictor, count: int) -> Boosting:
 def _list_lightgbm_trees(
     model: Any, predictor: Predictor, count: int
 ) -> tuple[dict[str, str], list[TreeNodes]]:
-    """The objective of LightGBM, its name and settings, and its trees, so many in each round."""
+    """The objective of LightGBM, its name and settings, and its trees, `count` in each round."""
     refuse_changed(model, "it", predictor)
     if hasattr(model, "get_params") and model.get_params().get("pred_early_stop"):
         raise unprovable(predictor, "it has pred_early_stop, so it may not use all of its trees; set it off")

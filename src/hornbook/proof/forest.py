@@ -452,13 +452,13 @@ class Forest:
         totals = np.bincount(place.reshape(-1), weight[open_], minlength=len(codes))
         owner = codes // max(len(self.variable), 1)
         order = np.lexsort((-totals, owner))
-        found, first = np.unique(owner[order], return_index=True)
+        owners, first = np.unique(owner[order], return_index=True)
         variable, passing = self._halves(regions)
         chosen = codes[order[first]] % max(len(self.variable), 1)
-        variable[found] = self.variable[chosen]
+        variable[owners] = self.variable[chosen]
         places = np.arange(regions.shape[2])
-        passing[found] = (places >= self.start[chosen, None]) & (places < self.stop[chosen, None])
-        passing[found, -1] = self.last[chosen] > 0
+        passing[owners] = (places >= self.start[chosen, None]) & (places < self.stop[chosen, None])
+        passing[owners, -1] = self.last[chosen] > 0
         rows = np.arange(len(regions))
         parts = [regions.copy(), regions.copy()]
         parts[0][rows, variable] &= passing

@@ -175,10 +175,10 @@ class ReluNet:
 
     def magnitudes(self, first: Vector) -> list[Vector]:
         """Bounds on the absolute sums of every layer, given those of the first."""
-        found = [first]
+        layers = [first]
         for weights, biases in zip(self.weights[1:], self.biases[1:], strict=True):
-            found.append(np.abs(weights) @ found[-1] + np.abs(biases))
-        return found
+            layers.append(np.abs(weights) @ layers[-1] + np.abs(biases))
+        return layers
 
     @cached_property
     def operations(self) -> int:

@@ -165,8 +165,8 @@ def repair_rule(prover: RuleProver, rule: Rule, deadline: Deadline = NO_DEADLINE
         proved = verdict.status == "proved"
         return shrink_rule(prover, rule) if proved else Prime(rule, verdict, questions=(verdict,))
     item = prover.violate(rule)
-    said = (prover.literal(u, goal[u] == TRUE) for u in np.flatnonzero(goal != UNKNOWN).tolist())
-    added = {literal for literal in said if literal is not None} - item.true
+    literals = (prover.literal(u, goal[u] == TRUE) for u in np.flatnonzero(goal != UNKNOWN).tolist())
+    added = {literal for literal in literals if literal is not None} - item.true
     prime = shrink_rule(prover, Rule(rule.body | added, rule.head), rule.body, deadline)
     if prime.verdict.status != "proved":
         return Prime(rule, verdict, questions=(verdict, *prime.questions))

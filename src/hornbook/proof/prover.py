@@ -117,16 +117,16 @@ class Prover(ABC, Generic[Body, Part, Witness]):
 
 def combine(verdicts: Sequence[Verdict[Witness]], seconds: float) -> Verdict[Witness]:
     """Combine the verdicts about the parts of a question, none of which is refuted."""
-    asked = [verdict for verdict in verdicts if not verdict.is_vacuous]
-    if not asked:
+    meaningful = [verdict for verdict in verdicts if not verdict.is_vacuous]
+    if not meaningful:
         return Verdict("proved", BY_VACUITY, seconds, -np.inf)
-    bound = max(verdict.bound for verdict in asked)
-    for verdict in asked:
+    bound = max(verdict.bound for verdict in meaningful)
+    for verdict in meaningful:
         if verdict.status == "undecided":
             return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
     parts = [verdict.needed for verdict in verdicts if verdict.needed is not None]
     needed = frozenset().union(*parts) if len(parts) == len(verdicts) else None
-    return Verdict("proved", asked[0].by, seconds, bound, needed=needed)
+    return Verdict("proved", meaningful[0].by, seconds, bound, needed=needed)
 
 
 def refuse_difference(

@@ -613,19 +613,19 @@ class TreeReading:
             ahead = self.side(1 - outcome, 0).restrict_to(lower)
             change = change.restrict_to(lower)
             change.sides = behind, ahead
-            found = change.search(deadline, change.may_lose)
+            search = change.search(deadline, change.may_lose)
             seconds = deadline.elapsed
-            if found.best > 0 and found.states is not None:
+            if search.best > 0 and search.states is not None:
                 states: States = lower.argmax(axis=1)
-                states[lower.sum(axis=1) > 1] = found.states
+                states[lower.sum(axis=1) > 1] = search.states
                 shown = [self._show_state(states[None], place, state) for state in pair]
                 witness = pd.concat(shown, ignore_index=True)
-                yield Verdict("refuted", BY_BRANCHING, seconds, found.upper, witness)
-            elif found.upper < 0:
-                yield Verdict("proved", BY_BRANCHING, seconds, found.upper)
+                yield Verdict("refuted", BY_BRANCHING, seconds, search.upper, witness)
+            elif search.upper < 0:
+                yield Verdict("proved", BY_BRANCHING, seconds, search.upper)
             else:
                 reason = f"not decided in {deadline.limit:g} s"
-                yield Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
+                yield Verdict("undecided", BY_BRANCHING, seconds, search.upper, reason=reason)
 
     def _is_lost(self, outcome: int, place: int, pair: tuple[int, int], states: States) -> Bools:
         """Whether the model decides for a class at the lower state of a column, and not at the higher."""

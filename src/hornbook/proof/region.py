@@ -264,10 +264,10 @@ def climb(bounds: Outputs, region: Bools, states: States, target: float = 0.0) -
     climbing = np.arange(len(states))
     while len(moves) and len(climbing) and outputs.max() <= target:
         here = states[climbing]
-        found = bounds.outputs_after_moves(here, moves)
-        found[_blocked(bounds.space, here, moves)] = -np.inf
-        best = found.argmax(axis=1)
-        value = found[np.arange(len(here)), best]
+        values = bounds.outputs_after_moves(here, moves)
+        values[_blocked(bounds.space, here, moves)] = -np.inf
+        best = values.argmax(axis=1)
+        value = values[np.arange(len(here)), best]
         better = value > outputs[climbing] + MIN_CLIMB_GAIN
         climbing, best = climbing[better], best[better]
         outputs[climbing] = value[better]

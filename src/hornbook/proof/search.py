@@ -193,21 +193,21 @@ def _decide_by_branching(
     if output > 0:
         return conclude(ask(states), BY_LOCAL_SEARCH, deadline, np.inf)
     if isinstance(bounds, Forest):
-        found = bounds.search(deadline)
+        outcome = bounds.search(deadline)
     else:
-        found = branch_and_bound(bounds, bounds.root(), deadline, accepts)
-    if found.best > 0 and found.states is not None:
-        return conclude(ask(found.states, found.shares), BY_BRANCHING, deadline, found.upper)
+        outcome = branch_and_bound(bounds, bounds.root(), deadline, accepts)
+    if outcome.best > 0 and outcome.states is not None:
+        return conclude(ask(outcome.states, outcome.shares), BY_BRANCHING, deadline, outcome.upper)
     seconds = deadline.elapsed
-    if found.upper < 0:
-        return Verdict("proved", BY_BRANCHING, seconds, found.upper)
+    if outcome.upper < 0:
+        return Verdict("proved", BY_BRANCHING, seconds, outcome.upper)
     # the bound that was reached when time was up depends on the machine, so it is not among the words
     reason = f"not decided in {deadline.limit:g} s"
-    if found.ended:
-        reason = f"no output is above {found.upper:.3g}, closer to 0 than rounding allows to tell"
+    if outcome.ended:
+        reason = f"no output is above {outcome.upper:.3g}, closer to 0 than rounding allows to tell"
     elif isinstance(side, VotingForest) and side.refusal:
         reason = f"{reason}; {side.refusal}"
-    return Verdict("undecided", BY_BRANCHING, seconds, found.upper, reason=reason)
+    return Verdict("undecided", BY_BRANCHING, seconds, outcome.upper, reason=reason)
 
 
 def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple[States, float]:

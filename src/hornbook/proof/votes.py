@@ -184,11 +184,11 @@ class StateLiterals:
 
     def read_states(self, model: list[int], states: int) -> States:
         """The states of the base variables in a model of the formula, (base variables,)."""
-        found = []
+        numbers = []
         for last, steps in zip(self.last, self.at_least, strict=True):
             is_last = last and model[last - 1] > 0
-            found.append(states - 1 if is_last else sum(model[step - 1] > 0 for step in steps[1:]))
-        return np.array(found, np.intp)
+            numbers.append(states - 1 if is_last else sum(model[step - 1] > 0 for step in steps[1:]))
+        return np.array(numbers, np.intp)
 
 
 class VoteFormula:
@@ -258,10 +258,10 @@ class VoteFormula:
         limit = [-literal for literal in self.exceeded[most : most + 1]]
         while not deadline.passed:
             self.solver.conf_budget(CONFLICTS_AT_A_TIME)
-            found = self.solver.solve_limited(assumptions=[*limit, *assumed])
-            if found is None:
+            is_satisfiable = self.solver.solve_limited(assumptions=[*limit, *assumed])
+            if is_satisfiable is None:
                 continue
-            if found:
+            if is_satisfiable:
                 return self.literals.read_states(self.solver.get_model(), self.states)
             core = self.solver.get_core() or []
             return frozenset(assumed[literal] for literal in core if literal in assumed)
@@ -301,18 +301,18 @@ class VotingForest(Forest):
             return None
         formula, tolerance = self.formula, self.leaves.tolerance
         for most, bound in ((formula.most, formula.bound), (formula.most - 1, -tolerance)):
-            found = formula.find_input(region, most, deadline)
-            if found is None:
+            answer = formula.find_input(region, most, deadline)
+            if answer is None:
                 return None
-            if isinstance(found, frozenset):
-                return SearchOutcome(bound, -np.inf, None, 1, needed=found)
-            output = float(self.evaluate(found[None])[0][0])
+            if isinstance(answer, frozenset):
+                return SearchOutcome(bound, -np.inf, None, 1, needed=answer)
+            output = float(self.evaluate(answer[None])[0][0])
             is_tie = abs(output) <= tolerance
             is_positive = output > tolerance
             if is_tie and not formula.are_ties_negative:
-                is_positive = bool(self.decide(found[None])[0])
+                is_positive = bool(self.decide(answer[None])[0])
             if is_positive:
-                return SearchOutcome(np.inf, max(output, tolerance), found, 1)
+                return SearchOutcome(np.inf, max(output, tolerance), answer, 1)
             if not is_tie or not formula.is_exact:
                 return None
             formula.are_ties_negative = True

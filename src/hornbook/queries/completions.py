@@ -269,10 +269,10 @@ class Completions:
         cells = self.completions.prepare(batch)
         largest = np.full(len(batch), -np.inf, np.float32)
         for numbers in rounds(self.draws):
-            asked = np.flatnonzero(cells.any | (numbers[0] == 0))
-            margins = self.margins(cells.complete(*cross_indices(asked, numbers)))
-            best = margins.reshape(len(asked), len(numbers)).max(axis=1)
-            largest[asked] = np.maximum(largest[asked], best)
+            cases = np.flatnonzero(cells.any | (numbers[0] == 0))
+            margins = self.margins(cells.complete(*cross_indices(cases, numbers)))
+            best = margins.reshape(len(cases), len(numbers)).max(axis=1)
+            largest[cases] = np.maximum(largest[cases], best)
         return largest
 
 

@@ -90,13 +90,13 @@ def smallest_undo(
     names = list(facts)
     size = 0
     try:
-        while (found := search.within(frozenset(), size)) is None:
+        while (positions := search.within(frozenset(), size)) is None:
             size += 1
             if size > len(names):
                 return Undo((), 0)
     except _EffortSpent:
-        found = search.some()
-    return Undo(tuple(names[position] for position in sorted(found)), size)
+        positions = search.some()
+    return Undo(tuple(names[position] for position in sorted(positions)), size)
 
 
 class _Search:
@@ -111,7 +111,7 @@ class _Search:
         self.failed: dict[frozenset[int], int] = {}
 
     def within(self, without: frozenset[int], more: int) -> frozenset[int] | None:
-        """At most so many more facts that undo the goal, or None."""
+        """Find at most `more` further facts that undo the goal; None if there are none."""
         if self.failed.get(without, -1) >= more:
             return None
         if self.left < 0:
@@ -121,8 +121,8 @@ class _Search:
             return without
         if more:
             for position in self._proof(kept):
-                if (found := self.within(without | {position}, more - 1)) is not None:
-                    return found
+                if (rest := self.within(without | {position}, more - 1)) is not None:
+                    return rest
         self.failed[without] = more
         return None
 
@@ -265,7 +265,7 @@ class Conclusion(Displayed):
         """What the conclusion rests on: each fact by name, and what that rests on, said once."""
         assert self.proof is not None and self.conclusion is not None
         rules = {rule.head: rule for rule in self.proof.steps}
-        said: set[int] = set()
+        premises: set[int] = set()
 
         def branches(head: Head) -> list[Branch]:
             return [branch(v) for v in sorted(rules[head].body)] if head in rules else []
@@ -274,9 +274,9 @@ class Conclusion(Displayed):
             name = self._describe(self.vocabulary.name(v))
             if v not in rules:
                 return f"{name} (given)", []
-            if v in said:
+            if v in premises:
                 return f"{name} (as above)", []
-            said.add(v)
+            premises.add(v)
             return name, branches(v)
 
         return branches(self.conclusion)

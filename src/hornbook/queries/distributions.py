@@ -125,7 +125,7 @@ def binary_digits(probability: float, precision: float = COIN_PRECISION) -> str:
 
 
 def draw_numbers(limit: int | NDArray[np.intp], count: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """A number in [0, limit) for each item of so many words, shape (64, count): bit first."""
+    """Draw a number in [0, limit) for each item of `count` words, shape (64, count): bit first."""
     return rng.integers(limit, size=(bits.WORD, count))
 
 

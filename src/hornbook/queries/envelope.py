@@ -384,8 +384,8 @@ class KnownCases:
         """Whether each case is accepted, or an intersection of what was accepted before."""
         keys = batch.masks
         new = {key: place for place, key in enumerate(keys) if key not in self._answers}
-        asked = batch[list(new.values())]
-        answers = self.member(asked) if len(asked) else np.zeros(0, np.bool_)
+        new_cases = batch[list(new.values())]
+        answers = self.member(new_cases) if len(new_cases) else np.zeros(0, np.bool_)
         self._answers.update(zip(new, answers.tolist(), strict=True))
         accepted = np.array([self._answers[key] for key in keys], np.bool_)
         for place in np.flatnonzero(~accepted):
@@ -393,7 +393,7 @@ class KnownCases:
             if self.find_model(case) == case:
                 self.beyond_horn.add(case)
                 accepted[place] = True
-        self._accepted = np.concatenate([self._accepted, asked.to_array()[answers] == 1])
+        self._accepted = np.concatenate([self._accepted, new_cases.to_array()[answers] == 1])
         return accepted
 
     def find_model(self, true: frozenset[int]) -> frozenset[int] | None:

@@ -102,11 +102,11 @@ def one_by_one(
 ) -> frozenset[Head]:
     """Ask for ⊥ and every candidate in one batch; right for every coherent teacher."""
     # where the dual of u is in A, asking for u is asking for ⊥
-    asked = [u for u in sorted(candidates) if vocabulary.dual(u) not in A]
-    bottom, *entailed = rejected(member, vocabulary, [(A, ()), *((A, (u,)) for u in asked)]).tolist()
+    heads = [u for u in sorted(candidates) if vocabulary.dual(u) not in A]
+    bottom, *entailed = rejected(member, vocabulary, [(A, ()), *((A, (u,)) for u in heads)]).tolist()
     if bottom:
         return frozenset({BOTTOM})
-    return frozenset(u for u, is_head in zip(asked, entailed, strict=True) if is_head)
+    return frozenset(u for u, is_head in zip(heads, entailed, strict=True) if is_head)
 
 
 def by_groups(

@@ -282,8 +282,8 @@ class Cached:
         keys = batch.masks
         new = {key: position for position, key in enumerate(keys) if key not in self._answers}
         if new:
-            asked = batch if len(new) == len(batch) else batch[list(new.values())]
-            self._answers.update(zip(new, self.member(asked).tolist(), strict=True))
+            questions = batch if len(new) == len(batch) else batch[list(new.values())]
+            self._answers.update(zip(new, self.member(questions).tolist(), strict=True))
         for key in keys:
             self._answers.move_to_end(key)
         answers = np.array([self._answers[key] for key in keys], np.bool_)
@@ -309,7 +309,7 @@ class Budgeted(Generic[AnswersT]):
         self.member = member
         self.questions = questions
         self.seconds = seconds
-        self.asked = 0
+        self.questions_asked = 0
         self.deadline = None if seconds is None else Deadline.after(seconds - spent)
 
     def __call__(self, batch: Batch) -> AnswersT:
@@ -327,12 +327,12 @@ class Budgeted(Generic[AnswersT]):
         self._refuse_beyond(questions)
         if self.deadline is not None and self.deadline.passed:
             raise BudgetExhausted(f"budget of {self.seconds} seconds")
-        self.asked += questions
+        self.questions_asked += questions
 
     @property
     def left(self) -> float:
         """The number of questions left."""
-        return math.inf if self.questions is None else self.questions - self.asked
+        return math.inf if self.questions is None else self.questions - self.questions_asked
 
     def _refuse_beyond(self, questions: int) -> None:
         if questions > self.left:

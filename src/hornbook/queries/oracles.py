@@ -112,11 +112,11 @@ class Sampling:
             return Pac(self.epsilon, self.delta, words)
         return Estimated(Share.of(0, size), words)
 
-    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
         """Replay a recorded query: draw the chunk with its counterexample again, and remember it."""
         self.queries += 1
-        if found.found_by == self.name and self.remember is not None:
-            query, chunk, size = found.at
+        if counterexample.found_by == self.name and self.remember is not None:
+            query, chunk, size = counterexample.at
             batch = draw_chunk(self.distribution, self.seed, (query, chunk, size))
             self.remember(batch, self.member(batch))
 
@@ -206,7 +206,7 @@ class PoolOracle:
             return Unknown("no stored example contradicts the hypothesis")
         return Counterexample(item, found_by=self.name)
 
-    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
         """Do nothing: the pool is this oracle's only state."""
 
 
@@ -233,7 +233,7 @@ class RuleOracle:
             return Counterexample(questions[int(accepted.argmax())], True, self.name)
         return Unknown("the teacher rejects the breach of every rule, all else unknown")
 
-    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
         """Replay a recorded query: mark the questions about its hypothesis as asked."""
         self._take_new_questions(hypothesis)
 
@@ -291,7 +291,7 @@ class ProposedCases:
                 return Counterexample(batch[first], bool(accepted[first]), self.name)
         return Unknown("no proposed case contradicts the hypothesis")
 
-    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
         """Do nothing: proposals are not made again."""
 
     def list_notes(self) -> list[str]:
@@ -309,7 +309,7 @@ class ResumableOracle(Equivalence, Protocol):
         """The value of `found_by` in its counterexamples."""
         ...
 
-    def replay(self, hypothesis: HornTheory, found: Counterexample, /) -> None:
+    def replay(self, hypothesis: HornTheory, counterexample: Counterexample, /) -> None:
         """Replay a recorded query: restore the state after the chain answered `found`."""
         ...
 
@@ -349,11 +349,11 @@ class Chain:
         nothing = in_order[0] if in_order else Unknown("no equivalence oracle was asked")
         return next((one for one in in_order if not isinstance(one, Unknown)), nothing)
 
-    def replay(self, hypothesis: HornTheory, found: Counterexample) -> None:
+    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
         """Replay a recorded query with every oracle that was asked, up to the one that answered."""
         for oracle in self._order_oracles():
-            oracle.replay(hypothesis, found)
-            if oracle.name == found.found_by:
+            oracle.replay(hypothesis, counterexample)
+            if oracle.name == counterexample.found_by:
                 self._answered[oracle.name] += 1
                 return
 

@@ -192,11 +192,11 @@ class HypothesisUpdater:
         self, h: HornTheory, candidates: Sequence[Rule], pool: Pool
     ) -> list[tuple[Rule, Rule]]:
         """Choose and refine the best rules so far on a pool of fresh items; returns (before, after) pairs."""
-        found = [rule for rule in h if rule not in self.background]
-        others = [rule for rule in candidates if rule not in {*found, *self.refuted}][-MAX_CANDIDATES:]
-        possible, codec = [*found, *others], self.codec
+        own = [rule for rule in h if rule not in self.background]
+        others = [rule for rule in candidates if rule not in {*own, *self.refuted}][-MAX_CANDIDATES:]
+        possible, codec = [*own, *others], self.codec
         cover = TermCoverage.of(pool, map(codec.term, possible))
-        chosen = cover.choose_terms(range(len(found)), self.settings.max_rules)
+        chosen = cover.choose_terms(range(len(own)), self.settings.max_rules)
         origins = [possible[at] for at in chosen]
         rules, terms = list(origins), [codec.term(rule) for rule in origins]
         search, cover = replace(self.search, pool=pool, harm_weight=1), TermCoverage.of(pool, terms)
@@ -217,8 +217,8 @@ class HypothesisUpdater:
         """Find rules with prime bodies that reject the seeds and pass their trials."""
         rules: list[Rule] = []
         for _ in range(MAX_TRIALS):
-            found = run_batched([self._search(seed) for seed in seeds], self._margins)
-            pairs = [(seed, term) for seed, term in zip(seeds, found, strict=True) if term is not None]
+            terms = run_batched([self._search(seed) for seed in seeds], self._margins)
+            pairs = [(seed, term) for seed, term in zip(seeds, terms, strict=True) if term is not None]
             stands = self._try_terms([term for _, term in pairs])
             rules += (self.codec.rule(term) for (_, term), good in zip(pairs, stands, strict=True) if good)
             if all(stands):
@@ -269,14 +269,14 @@ class HypothesisUpdater:
     def _try_terms(self, terms: Sequence[Term]) -> list[bool]:
         """Whether each term passes its trial; the exceptions to the others are added to the pool."""
         exceptions = [self._exceptions(term) for term in terms]
-        failed = [at for at, found in enumerate(exceptions) if len(found)]
+        failed = [at for at, cases in enumerate(exceptions) if len(cases)]
         if failed:
             against = Batch.concatenate(exceptions)
             self.pool.add(against, np.ones(len(against), np.bool_))
             self.failed.append(
                 tuple(interpretation_of(terms[at], len(self.pool.vocabulary)) for at in failed)
             )
-        return [not len(found) for found in exceptions]
+        return [not len(cases) for cases in exceptions]
 
     def _exceptions(self, term: Term) -> Batch:
         """With `min_precision` 1, accepted items changed to meet a term that the teacher still accepts."""

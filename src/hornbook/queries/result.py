@@ -342,7 +342,7 @@ class Settings:
     max_rules
         Maximum number of rules besides the background; the least useful ones are dropped.
     max_literals
-        Of these rules as many of the most useful ones are chosen as have so many literals to read. None
+        Maximum number of literals of the chosen rules; the most useful rules come first. None
         stands for 20 of what `prime` learned about a classifier, and for no limit elsewhere.
     evaluation
         Number of labelled samples held out to measure every hypothesis and rule; no rule is

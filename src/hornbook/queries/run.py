@@ -93,12 +93,12 @@ class QueryRun:
             Checked(member) if margin is None else Checked(margin, np.floating)
         )
         self.trace = Trace.resume(path, run_identity(settings, distribution, background, heads))
-        self.asked = asked = Budgeted(
+        self.budgeted = budgeted = Budgeted(
             answers, budget.membership_queries, budget.seconds, self.trace.seconds_before + budget.reserve
         )
-        self.member: Membership = asked if margin is None else lambda batch: asked(batch) >= 0
+        self.member: Membership = budgeted if margin is None else lambda batch: budgeted(batch) >= 0
         self.uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
-        margin = None if margin is None else asked
+        margin = None if margin is None else budgeted
         self.settings, self.distribution = settings, distribution
         self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
         self.pool = Pool(vocabulary, groups)
@@ -157,7 +157,7 @@ class QueryRun:
         self._measure_coherence()
         idle = 0
         for step in prime(self._equivalent, self._revise, self.background):
-            self.trace.record(step, self.asked.asked)
+            self.trace.record(step, self.budgeted.questions_asked)
             self._record_outcome(step)
             if watch is not None:
                 watch(step, self.trace)
@@ -192,7 +192,7 @@ class QueryRun:
         """The result, with its guarantee and statistics."""
         disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
         if disagreement.size and (self.guarantee is None or isinstance(self.guarantee, Estimated)):
-            # the last query was passed, but so many were asked: its own interval would be too narrow
+            # the last query was passed, but others were asked before: its own interval would be too narrow
             self.guarantee = Estimated(disagreement, self.distribution.describe())
         return QueryResult(
             self.theory,
@@ -206,7 +206,7 @@ class QueryRun:
             self.changed_answers,
             tuple(self.frontier),
             self.updater.refuted,
-            self.asked.asked,
+            self.budgeted.questions_asked,
             self.trace,
         )
 
@@ -215,27 +215,27 @@ class QueryRun:
         self.entry = next(self.earlier, None)
         if self.entry is None:
             return self.chain(hypothesis)
-        found = read_step(hypothesis, self.entry).answer
-        assert isinstance(found, Counterexample)
-        self.chain.replay(hypothesis, found)
-        return found
+        counterexample = read_step(hypothesis, self.entry).answer
+        assert isinstance(counterexample, Counterexample)
+        self.chain.replay(hypothesis, counterexample)
+        return counterexample
 
-    def _revise(self, hypothesis: HornTheory, found: Counterexample) -> Change:
+    def _revise(self, hypothesis: HornTheory, counterexample: Counterexample) -> Change:
         """The recorded change if an earlier run has one, otherwise a new one."""
         if self.entry is None:
-            return self.updater(hypothesis, found)
+            return self.updater(hypothesis, counterexample)
         change = read_step(hypothesis, self.entry).change
         assert change is not None
-        self.updater.replay(found, change)
-        self.asked.asked = self.entry["membership_queries"]  # what is asked again counts once
+        self.updater.replay(counterexample, change)
+        self.budgeted.questions_asked = self.entry["membership_queries"]  # what is asked again counts once
         return change
 
     def _describe_equivalence(self) -> str:
         """The stop reason of a run without further counterexamples; some may have been given up."""
         items = Batch.from_interpretations(
-            [found.interpretation for found in self.given_up], self.pool.vocabulary
+            [counterexample.interpretation for counterexample in self.given_up], self.pool.vocabulary
         )
-        positive = np.array([found.positive for found in self.given_up], np.bool_)
+        positive = np.array([counterexample.positive for counterexample in self.given_up], np.bool_)
         left = int((self.theory.satisfied_by(items) != positive).sum())
         return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
 
@@ -290,7 +290,7 @@ class QueryRun:
         assert self.held_out is not None
         items, labels = self.held_out
         with suppress(BudgetExhausted):
-            self.asked.charge(0)
+            self.budgeted.charge(0)
             self.changed_answers = AnswerCheck(self.uncounted, items, labels).ask_again()
 
     def _exhausted_limit(self) -> str | None:
@@ -299,14 +299,14 @@ class QueryRun:
 
     def _rules(self) -> HornTheory:
         """The rules found, without the background."""
-        found = (rule for rule in self.theory if rule not in self.updater.background)
-        return HornTheory(self.theory.vocabulary, found)
+        rules = (rule for rule in self.theory if rule not in self.updater.background)
+        return HornTheory(self.theory.vocabulary, rules)
 
     def _measure_point(self) -> DisagreementPoint:
         assert self.held_out is not None
         seen, labels = self.held_out
-        disagreed, found = Share.where(self.theory.satisfied_by(seen) != labels), self._rules()
-        return DisagreementPoint(len(found), sum(len(rule.body) for rule in found), disagreed)
+        disagreed, rules = Share.where(self.theory.satisfied_by(seen) != labels), self._rules()
+        return DisagreementPoint(len(rules), sum(len(rule.body) for rule in rules), disagreed)
 
     def _statistics(self) -> tuple[RuleStatistics, ...]:
         if self.held_out is None:
@@ -314,11 +314,11 @@ class QueryRun:
         measured = measure_rules(self._rules(), *self.held_out)
         return tuple(
             replace(
-                found,
-                found_by=self.found_by.get(found.rule),
-                entailed_by_model=self.entailed_by_model.get(found.rule),
+                statistics,
+                found_by=self.found_by.get(statistics.rule),
+                entailed_by_model=self.entailed_by_model.get(statistics.rule),
             )
-            for found in measured
+            for statistics in measured
         )
 
 
@@ -350,7 +350,7 @@ class PrintedRun(QueryRun):
         answer: Counterexample | Guarantee = Unknown("nothing was asked")
         for step in steps:
             answer = step.answer
-            self.trace.record(step, self.asked.asked)
+            self.trace.record(step, self.budgeted.questions_asked)
             self._record_outcome(step)
             if watch is not None:
                 watch(step, self.trace)

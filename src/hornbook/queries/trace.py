@@ -131,7 +131,7 @@ def _times_path(path: Path) -> Path:
 
 
 def _read_seconds(path: Path, queries: int) -> float:
-    """The seconds that a run had spent after so many queries; none where they are not known."""
+    """The seconds that a run had spent after a number of queries; 0 where they are not known."""
     try:
         pairs = map(str.split, _times_path(path).read_text("utf-8").splitlines())
         times = {int(query): float(seconds) for query, seconds in pairs}

@@ -145,13 +145,13 @@ def find_violable(theory: HornTheory, groups: Groups = ()) -> tuple[Rule, ...]:
     Trivial rules have none, and neither have rules that contradict themselves, such as
     `v ∧ not_v → ⊥`, or that make two variables of a group true.
     """
-    found = []
+    violable = []
     for rule in theory:
         smallest = find_violation(rule, theory.vocabulary)
         crowded = any(len(smallest.true.intersection(group)) > 1 for group in groups)
         if not crowded and not smallest.true & smallest.false:
-            found.append(rule)
-    return tuple(found)
+            violable.append(rule)
+    return tuple(violable)
 
 
 def find_violation(rule: Rule, vocabulary: Vocabulary) -> Interpretation:
