@@ -300,7 +300,7 @@ class HoeffdingSettings:
     Attributes
     ----------
     grace_period
-        So many interpretations reach a leaf before it thinks of splitting again.
+        The number of interpretations that reach a leaf before it thinks of splitting again.
     delta
         The permitted probability that the best test at a leaf is not the best: the split
         confidence is 1 - delta.

@@ -84,7 +84,7 @@ class _ColumnCondition(Displayed, ABC):
         return self.implies(other.negate())
 
     def round(self, digits: int = 6) -> Self:
-        """The same condition with its numbers rounded to so many digits, for readers."""
+        """The same condition with its numbers rounded to `digits` digits, for readers."""
         return self
 
     def floor(self) -> Self:
@@ -162,7 +162,7 @@ class Threshold(_NumberCondition):
         return Threshold(self.column, self.cut, not self.above)
 
     def round(self, digits: int = 6) -> Threshold:
-        """The threshold with its cut rounded to so many digits."""
+        """The threshold with its cut rounded to `digits` digits."""
         return Threshold(self.column, round_digits(self.cut, digits), self.above)
 
     def floor(self) -> Threshold:
@@ -222,7 +222,7 @@ class Between(_NumberCondition):
         return Between(self.column, self.low, self.high, not self.inside)
 
     def round(self, digits: int = 6) -> Between:
-        """The range with its ends rounded to so many digits, unless they become equal."""
+        """The range with its ends rounded to `digits` digits, unless they become equal."""
         low, high = (round_digits(end, digits) for end in (self.low, self.high))
         return Between(self.column, low, high, self.inside) if low < high else self
 
@@ -555,7 +555,7 @@ def background_rules(
 
 
 def round_digits(number: float, digits: int) -> float:
-    """A number rounded to so many significant digits."""
+    """Round a number to `digits` significant digits."""
     return float(f"{number:.{digits}g}")
 
 

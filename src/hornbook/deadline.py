@@ -41,7 +41,7 @@ class Deadline(Stopwatch):
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """The deadline in so many seconds from now; None for one that never comes."""
+        """The deadline a number of seconds from now; None gives one that never comes."""
         return cls(math.inf if seconds is None else seconds)
 
     @property

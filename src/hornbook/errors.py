@@ -62,7 +62,7 @@ def keras() -> Any:
 
 
 def refuse_beyond_memory(count: int, bytes_each: int, what: str) -> None:
-    """Refuse so many things of so many bytes if there is no room for them.
+    """Refuse `count` things of `bytes_each` bytes if there is no memory for them.
 
     Examples
     --------

@@ -259,7 +259,7 @@ def exceeds(share: Share, tolerance: float, strict: bool = False) -> bool:
 
 
 def measure_enrichment(inside: Share, everywhere: Share) -> float:
-    """The probability of so many hits or more in a part of the samples, if hits fell on all samples alike.
+    """The probability of at least as many hits in a part of the samples, if hits fell on all samples alike.
 
     The samples of the part are among those of `everywhere`. This is Fisher's exact test, one-sided:
     nothing is assumed about how common hits are.

@@ -182,7 +182,7 @@ class ClaimChecker:
     local_search: bool
 
     def within_budget(self, claims: int) -> ClaimChecker:
-        """The checker with as many samples of a claim as may be asked about, with so many claims to go."""
+        """Return this checker with as many samples for a claim as it may ask about if `claims` are left."""
         samples = afford(self.samples, CLAIM_SHARE / claims)
         return replace(self, samples=samples, local_search=self.local_search and samples == self.samples)
 
@@ -342,7 +342,7 @@ class ClaimChecker:
 
     @staticmethod
     def _draw_pairs(values: Any, size: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """Two different values for each of so many rows, the lower and the higher one."""
+        """Draw two different values for each of `size` rows: the lower ones and the higher ones."""
         first = rng.integers(len(values), size=size)
         second = (first + rng.integers(1, len(values), size=size)) % len(values)
         return values[np.minimum(first, second)], values[np.maximum(first, second)]

@@ -93,7 +93,7 @@ def measure_samples(
     """Measure an explanation on fresh samples, asked about more often where it speaks of a switch.
 
     Free samples say how much each line applies to. Both models are asked about some samples of each
-    line, so many that also a line for few samples has its figure.
+    line, enough that a line for few samples has its figure too.
     """
     pool = pair.old.sample(POOL_FACTOR * n_samples, generator(seed, Purpose.EVALUATION))
     rows, answers = pool, 0

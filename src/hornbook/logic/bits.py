@@ -37,7 +37,7 @@ WORDS_PER_TRANSPOSE = 256
 """Words of each row that are transposed at once, for the same reason."""
 
 FEW_WORDS = 256
-"""Up to so many words, unpacking the bits takes less time to transpose them."""
+"""The most words that are transposed faster by unpacking their bits."""
 
 SPARSE_TAKE = 8
 """If fewer than one item in this many is taken, bits are taken one by one."""

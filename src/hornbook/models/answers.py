@@ -97,7 +97,7 @@ class AnswerBudget:
         return min(by_number, USED_TIME * self.deadline.left / self.pace)
 
     def ask(self, size: int, ask: Callable[[], AnswersT]) -> AnswersT:
-        """Ask for so many answers, perhaps by several calls; refuse more than there may be."""
+        """Ask for `size` answers, perhaps by several calls; refuse more than there may be."""
         if self.is_asking or not size:
             return ask()
         if self.max_answers is not None and self.asked + size > self.max_answers:
@@ -161,7 +161,7 @@ def limit_answers(
 
 
 def afford(rows: int, share: float = 1.0) -> int:
-    """How many of so many rows a model may be asked about, for at most a share of what is left.
+    """The number of rows, of `rows`, that a model may be asked about for at most a share of the answers left.
 
     Where little is left it is a few, as long as they may be asked about at all.
     """
@@ -193,7 +193,7 @@ def choose_rows(frame: pd.DataFrame, share: float) -> pd.DataFrame:
 
 
 def spend(size: int, ask: Callable[[], AnswersT]) -> AnswersT:
-    """Ask a model something that takes so many answers."""
+    """Ask a model a question that takes `size` answers."""
     budget = _budget.get()
     return ask() if budget is None else budget.ask(size, ask)
 
@@ -251,7 +251,7 @@ def hash_rows(rows: pd.DataFrame) -> NDArray[np.uint64]:
 
 @contextmanager
 def limit_model_seconds(seconds: float) -> Iterator[None]:
-    """Give up models that take longer than so many seconds to answer one call, inside this context.
+    """Give up models that take longer than `seconds` to answer one call, inside this context.
 
     Examples
     --------

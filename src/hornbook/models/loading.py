@@ -283,7 +283,7 @@ def _ask(model: Any) -> None:
 
 
 def _limit_process(size: int, seconds: int) -> None:
-    """Let this process take so many bytes and work so long from now on, where the system can be asked to."""
+    """Limit the memory (bytes) and the time (seconds) of this process, where the system can."""
     try:
         import resource
     except ImportError:

@@ -83,16 +83,16 @@ class RowSampler:
     def max_samples(self) -> int:
         """The most samples that are drawn at once where no number is given: of many columns fewer.
 
-        The model may be asked about so many.
+        The answers that the model may still give allow for this number.
         """
         return afford(max(1, MAX_SAMPLE_VALUES // max(1, self.frame.shape[1])), SAMPLES_SHARE)
 
     def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
-        """So many samples, as rows of the table's columns."""
+        """Draw `size` samples, as rows of the table's columns."""
         return self._take(self._draw_sources(size, rng))
 
     def draw_sources(self, size: int, rng: np.random.Generator) -> NDArray[np.intp]:
-        """So many samples, as the row that each value comes from: shape (columns, samples)."""
+        """Draw `size` samples, as the row that each value comes from: shape (columns, samples)."""
         return np.stack(list(self._draw_sources(size, rng)))
 
     def _draw_sources(self, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
@@ -102,7 +102,7 @@ class RowSampler:
         return self._exchange(first, second, share, rng)
 
     def draw_near(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
-        """So many samples of two rows that are alike: the second is the nearest of some random ones."""
+        """Draw `size` samples of two rows that are alike: the second is the nearest of some random ones."""
         first = rng.integers(len(self.frame), size=size)
         second = self._find_near(first, rng)
         return self._take(self._exchange(first, second, np.full(size, NEAR_SHARE), rng))
@@ -110,7 +110,7 @@ class RowSampler:
     def draw_guided(
         self, size: int, chances: NDArray[np.float64], rng: np.random.Generator, near: bool = False
     ) -> tuple[pd.DataFrame, NDArray[np.intp]]:
-        """So many samples whose first rows are drawn with given chances, and the numbers of these rows.
+        """Draw `size` samples whose first rows are drawn with given chances, and the numbers of these rows.
 
         All else is drawn as for other samples, or for those of rows that are alike, if `near`. So a
         sample that counts 1 / (rows · chance of its first row) counts as if it had been drawn among all.
@@ -135,7 +135,7 @@ class RowSampler:
         return nearest
 
     def _count_whole(self, size: int) -> int:
-        """How many of so many samples are rows as they are."""
+        """The number of samples, of `size`, that are rows of the table as they are."""
         return min(int(MAX_WHOLE * size), len(self.frame) // ROWS_PER_WHOLE)
 
     def _exchange(

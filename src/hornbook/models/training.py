@@ -29,7 +29,7 @@ MIN_ROWS = 10
 """The fewest labelled rows that a classifier is trained on."""
 
 PARTS = 5
-"""The rows are dealt into so many parts, of which the last one is held out."""
+"""The number of parts that the rows are dealt into; the last one is held out."""
 
 ROUNDS, MAX_LEAVES, MAX_LEAF_ROWS, MIN_LEAF_ROWS = 100, 15, 20, 2
 """Trees of each class, the most leaves of a tree, and bounds on the rows of a leaf, of small tables a

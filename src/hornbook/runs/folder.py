@@ -120,7 +120,7 @@ class Run:
     def load(cls, folder: Path, literals: int | None = None) -> Run:
         """Load the run in a folder; refuse a folder that is missing, damaged or unfinished.
 
-        With `literals` it has the best explanation of at most so many, in place of the chosen one.
+        With `literals` it has the best explanation of at most that size, in place of the chosen one.
         """
         if not folder.is_dir():
             raise HornbookError(

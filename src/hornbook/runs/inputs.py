@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from hornbook.queries import TrainedClassifier
 
 MAX_TABLE_ROWS = 200_000
-"""Rows of a file that a run reads; of more rows it draws so many, uniformly."""
+"""The most rows of a file that a run reads; from a longer file it draws this number, uniformly."""
 
 NEARLY_ALIKE = 0.8
 """How alike a target and a column are, from 0 to 1, if one is the other mistyped."""

@@ -222,7 +222,7 @@ def name_source(source: str | Path) -> str:
 
 
 def shorten(text: str) -> str:
-    """A text as one line of at most so many characters that a message stays readable."""
+    """Shorten a text to one line of at most `MAX_SHOWN_CHARACTERS` characters."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[: MAX_SHOWN_CHARACTERS - 1]}…"
 
