@@ -159,7 +159,7 @@ class StratifiedShare(Displayed):
 
     Examples
     --------
-    >>> rare = StratifiedShare.of(members=(990, 10), hits=(0, 90), asked=(1000, 100))
+    >>> rare = StratifiedShare.of(members=(990, 10), hits=(0, 90), samples=(1000, 100))
     >>> print(rare)
     0.90 % (95 % interval 0.31 % to 2.50 %)
 
@@ -171,18 +171,18 @@ class StratifiedShare(Displayed):
 
     @classmethod
     def of(
-        cls, members: Sequence[int], hits: Sequence[int], asked: Sequence[int], confidence: float = 0.95
+        cls, members: Sequence[int], hits: Sequence[int], samples: Sequence[int], confidence: float = 0.95
     ) -> StratifiedShare:
         """The share, from the members of each stratum among free samples, and hits among those asked about.
 
-        `hits` of the `asked` samples of each stratum count; the other samples of the population only
+        `hits` of the `samples` asked about in each stratum count; the other samples of the population only
         say how large the strata are.
         """
         each = 1 - (1 - confidence) / (2 * max(len(members), 1))  # all intervals hold at once
         total = int(sum(members))
         return cls(
             tuple(Share.of(count, total, each) for count in members),
-            tuple(Share.of(hit, size, each) for hit, size in zip(hits, asked, strict=True)),
+            tuple(Share.of(hit, size, each) for hit, size in zip(hits, samples, strict=True)),
             confidence,
         )
 

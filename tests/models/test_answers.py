@@ -57,7 +57,7 @@ def test_each_different_row_is_asked_about_once(questions):
             answers = ask_once(("square", 0), pd.DataFrame({"n": np.array(numbers, int)}), square)
             assert answers.tolist() == [number**2 for number in numbers]
     assert sorted(asked) == sorted({n for numbers in questions for n in numbers})
-    assert budget.asked == len(asked)
+    assert budget.answers == len(asked)
 
 
 def test_more_than_there_may_be_is_refused_and_inner_limits_count_for_outer_ones():

@@ -244,8 +244,8 @@ class ModelDiff(Displayed):
         yield from (f"# {line}" for line in self.describe())
         discoveries = [group for group in self.groups if group.is_discovery]
         if self.groups:
-            found = f"in {len(discoveries)} of {len(self.groups)} groups tested"
-            yield f"# {found} {self.verb} more often than elsewhere (false discovery rate 5 %)"
+            share = f"in {len(discoveries)} of {len(self.groups)} groups tested"
+            yield f"# {share} {self.verb} more often than elsewhere (false discovery rate 5 %)"
         for group in discoveries:
             yield f"#   {group}"
         yield from (f"# {note}" for note in self.notes)

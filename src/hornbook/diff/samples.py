@@ -143,9 +143,9 @@ class LabelledModel:
 
     def answer(self, rows: pd.DataFrame, truth: Ints, units: Ints) -> PairSamples:
         """Rows with the model's answers and the truth, each row counting 1."""
-        said = self.label_old(rows)
+        answers = self.label_old(rows)
         return PairSamples(
-            add_answers(rows, self.column, self.classes, said), said, truth, np.ones(len(rows)), units
+            add_answers(rows, self.column, self.classes, answers), answers, truth, np.ones(len(rows)), units
         )
 
     def label_old(self, rows: pd.DataFrame) -> Ints:

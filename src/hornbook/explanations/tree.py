@@ -162,11 +162,11 @@ class DecisionTree(Explanation):
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The answers on the way of one row."""
-        node, asked = self.root, []
+        node, questions = self.root, []
         while isinstance(node, Split):
-            asked.append(node.question)
+            questions.append(node.question)
             node = node.yes if node.question.evaluate(row)[0][0] else node.no
-        return Reason(node, describe_answers(asked, row, self.code_book))
+        return Reason(node, describe_answers(questions, row, self.code_book))
 
     def compile(self) -> CompiledExplanation:
         """The rules of a tree: each question leads on from the one above it."""

@@ -164,7 +164,7 @@ class AskedCases:
 
     Attributes
     ----------
-    asked
+    answers
         How many answers the model gave.
 
     """
@@ -175,7 +175,7 @@ class AskedCases:
     accept: Callable[[NDArray[np.intp], Bools], Bools]
     budget: Budget
     max_cases: int = MAX_CASES
-    asked: int = 0
+    answers: int = 0
 
     def __post_init__(self) -> None:
         self.deadline = Deadline.after(self.budget.seconds)
@@ -227,14 +227,14 @@ class AskedCases:
             clock = Stopwatch()
             answers = self.ask(questions[[place for _, place in part]])
             self._seconds = clock.elapsed / len(part)
-            self.asked += len(part)
+            self.answers += len(part)
             self._answers.update(zip((key for key, _ in part), answers, strict=True))
         return np.stack([self._answers[key] for key in keys])
 
     def _refuse_beyond(self, answers: int) -> None:
         """Refuse more answers than are left, and any once the time is up."""
         most, seconds = self.budget.membership_queries, self.budget.seconds
-        if most is not None and self.asked + answers > self.share * most:
+        if most is not None and self.answers + answers > self.share * most:
             raise BudgetExhausted(f"budget of {most:,} answers of the model")
         if seconds is not None and self.deadline.left <= (1 - self.share) * seconds:
             raise BudgetExhausted(f"budget of {seconds:g} seconds")
@@ -401,7 +401,7 @@ def _learn(
     seconds = settings.budget.seconds  # a part of them is left for rules, however long the answers took
     left = None if seconds is None else max(cases.deadline.left, MEASURING_SHARE * seconds)
     envelope = find_envelope(cases.world, accepted, Deadline.after(left))
-    return _measure_envelope(envelope, reader, cases.asked)
+    return _measure_envelope(envelope, reader, cases.answers)
 
 
 def _measure_envelope(envelope: Envelope, reader: Reader, answers: int) -> Extraction:
@@ -527,7 +527,7 @@ def _learn_from_samples(
         stop_reason = str(limit)
     cases.share = 1.0
     rules = HornRules(theory.minimise() | world.background, world.background, reader)
-    extraction = make_extraction(rules, _draw_labelled(cases, settings.seed), guarantee, cases.asked)
+    extraction = make_extraction(rules, _draw_labelled(cases, settings.seed), guarantee, cases.answers)
     words = f"{world.describe()}; what was found to lie beyond Horn rules is set aside"
     samples = extraction.fidelity.samples
     if isinstance(guarantee, Pac):

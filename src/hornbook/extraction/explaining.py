@@ -357,12 +357,12 @@ def measure_importance(
     shape = len(columns), size
     by_model = teacher.labels(exchanged).reshape(shape) != fresh.labels[:size]
     by_explanation = explanation.decide(exchanged).reshape(shape) != explanation.decide(own)
-    found = [
+    importances = [
         ColumnImportance(name, Share.where(model), Share.where(own))
         for name, model, own in zip(columns, by_model, by_explanation, strict=True)
         if model.any() or own.any()
     ]
-    return sorted(found, key=lambda one: -one.model.hits)[:MAX_IMPORTANT_COLUMNS], len(exchanged)
+    return sorted(importances, key=lambda one: -one.model.hits)[:MAX_IMPORTANT_COLUMNS], len(exchanged)
 
 
 def measure_lines(

@@ -129,8 +129,8 @@ class AnswerTable(Displayed):
     def by_class(self) -> tuple[ClassAgreement, ...]:
         """What is found and invented of each class that either of them gives."""
         counts = self._array.astype(int)
-        decided, said, both = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
-        figures = zip(self.classes, decided.tolist(), said.tolist(), both.tolist(), strict=True)
+        decided, explained, both = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
+        figures = zip(self.classes, decided.tolist(), explained.tolist(), both.tolist(), strict=True)
         return tuple(
             ClassAgreement(name, given, found, own - found)
             for name, given, own, found in figures

@@ -200,12 +200,12 @@ class TheoryMeasurement:
 
         def measure(choices: Iterable[tuple[Rule, ...]]) -> tuple[list[FrontierPoint], FrontierPoint]:
             """The points of choices among rules, and the longest one that may be read."""
-            found = [
+            points = [
                 self._measure_point(self._name_rules(rules, *choice), samples, held_out, used)
                 for rules in choices
             ]
             most = math.inf if self.max_literals is None else self.max_literals
-            return found, next((each for each in reversed(found) if each.literals <= most), found[0])
+            return points, next((each for each in reversed(points) if each.literals <= most), points[0])
 
         points, point = measure(self._list_choices(*choice))
         keeps_refuted = False
@@ -305,8 +305,8 @@ class TheoryMeasurement:
         if self.result.samples is None:
             yield from (LineStatistics(count, Share.of(0, 0), None) for count in counts[: len(rules.rules)])
         else:
-            found = HornTheory(rules.theory.vocabulary, rules.rules)
-            for count, each in zip(counts, measure_rules(found, *self.result.samples), strict=False):
+            theory = HornTheory(rules.theory.vocabulary, rules.rules)
+            for count, each in zip(counts, measure_rules(theory, *self.result.samples), strict=False):
                 yield LineStatistics(count, each.support, each.precision)
         if rules.label is not None:
             left = rules.derive(items) == UNDETERMINED
@@ -369,8 +369,8 @@ class TheoryMeasurement:
             left = Share.where(derived == UNDETERMINED)
             yield f"The rules leave {left} of the samples undetermined, and the default decides them."
         shown = set(rules.rules)
-        asked = [each.entailed_by_model for each in result.statistics if each.rule in shown]
-        answered = [answer for answer in asked if answer is not None]
+        confirmations = [each.entailed_by_model for each in result.statistics if each.rule in shown]
+        answered = [answer for answer in confirmations if answer is not None]
         if answered:
             yield (
                 f"The model confirms {sum(answered)} of {len(answered)} rules when only their conditions are "

@@ -120,15 +120,15 @@ class Program:
         """For each interpretation, whether its closure holds ⊥ or one of its false variables."""
         if len(batch) <= MAX_ONE_BY_ONE:
             return self._conflicts_one_by_one(batch)
-        found = np.zeros(batch.true.shape[1], np.uint64)
-        for start in range(0, len(found), BLOCK_WORDS):
+        contradictions = np.zeros(batch.true.shape[1], np.uint64)
+        for start in range(0, len(contradictions), BLOCK_WORDS):
             block = slice(start, start + BLOCK_WORDS)
             closed = self._close_rows(batch.true[:, block])
             for head in self.derivable:
-                found[block] |= (
+                contradictions[block] |= (
                     closed[head] if head == self.width else closed[head] & batch.false[head, block]
                 )
-        return bits.flat(found, len(batch))
+        return bits.flat(contradictions, len(batch))
 
     def close_batch(self, batch: Batch) -> tuple[Words, Bools]:
         """The closures of the true variables as words, and which of them contain ⊥."""
@@ -182,12 +182,12 @@ def rows_of(bit_mask: int) -> NDArray[np.intp]:
 def members(bit_mask: int) -> list[int]:
     """The set bits of a mask, ascending."""
     if SPARSE_MASK * bit_mask.bit_count() < bit_mask.bit_length():
-        found = []
+        positions = []
         while bit_mask:
             lowest = bit_mask & -bit_mask
-            found.append(lowest.bit_length() - 1)
+            positions.append(lowest.bit_length() - 1)
             bit_mask ^= lowest
-        return found
+        return positions
     return [position for position, bit in enumerate(reversed(f"{bit_mask:b}")) if bit == "1"]
 
 

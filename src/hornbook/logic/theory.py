@@ -267,12 +267,12 @@ def random_theory(
             f"bodies of {shortest} to {longest} need at least {longest + 1} variables, not {variables}"
         )
     vocabulary = Vocabulary(f"v{i}" for i in range(1, variables + 1))
-    found: dict[Rule, None] = {}
+    distinct_rules: dict[Rule, None] = {}
     for _ in range(100 * rules + 100):
-        if len(found) == rules:
-            return HornTheory(vocabulary, found)
+        if len(distinct_rules) == rules:
+            return HornTheory(vocabulary, distinct_rules)
         *chosen, head = rng.permutation(variables)[: rng.integers(shortest, longest + 1) + 1].tolist()
-        found.setdefault(Rule(chosen, BOTTOM if rng.random() < bottom else head))
+        distinct_rules.setdefault(Rule(chosen, BOTTOM if rng.random() < bottom else head))
     raise HornbookError(f"there are too few distinct rules over {variables} variables to draw {rules}")
 
 

@@ -83,7 +83,7 @@ class AnswerBudget:
     deadline: Deadline = NO_DEADLINE
     watch: Watch | None = None
     planned: float = math.inf
-    asked: int = 0
+    answers: int = 0
     is_asking: bool = False
     pace: float = math.inf
     kept: dict[tuple[Any, ...], dict[int, Any]] = field(default_factory=dict)
@@ -91,7 +91,8 @@ class AnswerBudget:
     @property
     def left(self) -> float:
         """How many answers may still be asked for: by their number, and by the time that they take."""
-        by_number = min(math.inf if self.max_answers is None else self.max_answers, self.planned) - self.asked
+        most = math.inf if self.max_answers is None else self.max_answers
+        by_number = min(most, self.planned) - self.answers
         if self.deadline.limit == math.inf or self.pace == math.inf:
             return by_number
         return min(by_number, USED_TIME * self.deadline.left / self.pace)
@@ -100,7 +101,7 @@ class AnswerBudget:
         """Ask for `size` answers, perhaps by several calls; refuse more than there may be."""
         if self.is_asking or not size:
             return ask()
-        if self.max_answers is not None and self.asked + size > self.max_answers:
+        if self.max_answers is not None and self.answers + size > self.max_answers:
             raise OutOfAnswersError(
                 f"this takes more than {self.max_answers:,} answers of the model; raise max_answers "
                 "(--max-answers), or ask for less"
@@ -111,11 +112,11 @@ class AnswerBudget:
             answers = ask()
         finally:
             self.is_asking = False
-        self.asked += size
+        self.answers += size
         if size >= LEAST_AFFORDED or self.pace == math.inf:  # a call takes time too
             self.pace = min(self.pace, max(clock.elapsed, 1e-9) / max(size, 1))
         if self.watch is not None:
-            self.watch(self.asked, self.pace)
+            self.watch(self.answers, self.pace)
         return answers
 
 
@@ -144,20 +145,20 @@ def limit_answers(
     if outer is None:
         budget = AnswerBudget(max_answers, Deadline.after(seconds), watch)
     else:
-        own = math.inf if max_answers is None else outer.asked + max_answers
+        own = math.inf if max_answers is None else outer.answers + max_answers
         most = min(own, math.inf if outer.max_answers is None else outer.max_answers)
         left = min(math.inf if seconds is None else seconds, outer.deadline.left)
         limit = None if most == math.inf else int(most)
         budget = replace(outer, max_answers=limit, deadline=Deadline.after(left))
         if share is not None:
-            budget.planned = budget.asked + share * budget.left
+            budget.planned = budget.answers + share * budget.left
     token = _budget.set(budget)
     try:
         yield budget
     finally:
         _budget.reset(token)
         if outer is not None:
-            outer.asked, outer.pace = budget.asked, budget.pace
+            outer.answers, outer.pace = budget.answers, budget.pace
 
 
 def afford(rows: int, share: float = 1.0) -> int:
@@ -168,7 +169,7 @@ def afford(rows: int, share: float = 1.0) -> int:
     budget = _budget.get()
     if budget is None or budget.left == math.inf:
         return rows
-    most = math.inf if budget.max_answers is None else budget.max_answers - budget.asked
+    most = math.inf if budget.max_answers is None else budget.max_answers - budget.answers
     return int(min(rows, max(share * budget.left, LEAST_AFFORDED), most))
 
 
@@ -213,8 +214,8 @@ def ask_once(
     keys = hash_rows(rows)
     known = budget.kept.setdefault(kind, {})
     different, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    found = [known.get(key, known) for key in different.tolist()]  # the dictionary itself where there is none
-    lacking = np.array([each is known for each in found], np.bool_)
+    values = [known.get(key, known) for key in different.tolist()]  # the dictionary itself for a new one
+    lacking = np.array([each is known for each in values], np.bool_)
     if lacking.any():
         at = np.sort(first[lacking])
         part = rows if len(at) == len(rows) else rows.iloc[at]
@@ -225,11 +226,11 @@ def ask_once(
         if len(at) == len(rows):
             return answers
         by_key = dict(zip(keys[at].tolist(), answers.tolist(), strict=True))
-        found = [
+        values = [
             by_key[key] if each is known else each
-            for key, each in zip(different.tolist(), found, strict=True)
+            for key, each in zip(different.tolist(), values, strict=True)
         ]
-    return np.array(found)[place]
+    return np.array(values)[place]
 
 
 def hash_rows(rows: pd.DataFrame) -> NDArray[np.uint64]:

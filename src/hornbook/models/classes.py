@@ -139,11 +139,11 @@ def choose_form(predictor: Predictor, frame: pd.DataFrame) -> Predictor:
     numbers = partial(read_numbers, dtype=predictor.dtype, name=predictor.name)
     forms = (given, numbers) if predictor.inputs is None else (numbers, given.as_array())
     for form in forms:
-        asked = replace(predictor, form=form)
+        candidate = replace(predictor, form=form)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                asked.raw_answers(asked.read(rows))
+                candidate.raw_answers(candidate.read(rows))
             except ModelTimeout:
                 raise
             except HornbookError:
@@ -277,8 +277,8 @@ def _count_probabilities(predictor: Predictor, frame: pd.DataFrame) -> int:
     """The number of columns of a model's probabilities beside its labels; 0 if it has none."""
     if not all(hasattr(predictor.source, method) for method in ("predict", "predict_proba")):
         return 0
-    asked = replace(predictor, outputs=predictor.source.predict_proba)
-    probabilities = asked.raw_answers(asked.read(_list_complete(frame).head(1)))
+    scorer = replace(predictor, outputs=predictor.source.predict_proba)
+    probabilities = scorer.raw_answers(scorer.read(_list_complete(frame).head(1)))
     return probabilities.shape[1] if probabilities.ndim == 2 else 2
 
 

@@ -219,12 +219,12 @@ class Predictor(Displayed):
         trained_on = self.names or list_trained_columns(self.source)
         if not trained_on:
             return None
-        found = match_columns(trained_on, columns)
-        if found == list(trained_on) or (None not in found and len({*found}) == len(found)):
-            return found
-        if self.names is None and (None not in found or are_numbered(trained_on)):
+        matches = match_columns(trained_on, columns)
+        if matches == list(trained_on) or (None not in matches and len({*matches}) == len(matches)):
+            return matches
+        if self.names is None and (None not in matches or are_numbered(trained_on)):
             return None
-        known = zip(trained_on, found, strict=True)
+        known = zip(trained_on, matches, strict=True)
         lost = next(name for name, own in known if name != own and name not in columns)
         close = get_close_matches(str(lost).casefold(), {str(each).casefold(): each for each in columns}, n=1)
         hint = "".join(f"; it has {str(each)!r}" for each in columns if str(each).casefold() in close)

@@ -136,7 +136,7 @@ def _make_pipeline(rows: pd.DataFrame, seed: int) -> Any:
     numbers = [name for name in kept if _is_numeric(rows[name])]
     times = [name for name in kept if find_time_type(rows[name]) is not None]
     words = [name for name in kept if name not in (*numbers, *times)]
-    levels = {name: found for name in words if (found := _list_levels(rows[name], name))}
+    levels = {name: own for name in words if (own := _list_levels(rows[name], name))}
     if not numbers and not levels and not times:
         raise HornbookError("there is nothing to learn from: every column has the same value in all rows")
     encoder = OneHotEncoder(categories=[*levels.values()], handle_unknown="ignore", sparse_output=False)

@@ -315,9 +315,9 @@ class _Column:
         """
         counts = ", ".join(f"count({_read_date('cell', order)})" for order in DATE_ORDERS)
         cells = f"(SELECT known(trimmed({self.place})) AS cell FROM {given}) WHERE sort(cell) = 'date'"
-        ((example, *found),) = connection.sql(f"SELECT first(cell), {counts} FROM {cells}").fetchall()
+        ((example, *readable),) = connection.sql(f"SELECT first(cell), {counts} FROM {cells}").fetchall()
         fitting = [
-            order for order, count in zip(DATE_ORDERS, found, strict=True) if count == self.counts["date"]
+            order for order, count in zip(DATE_ORDERS, readable, strict=True) if count == self.counts["date"]
         ]
         if len(fitting) > 1:
             raise HornbookError(

@@ -260,11 +260,11 @@ def disable_optimizers(connection: Any, *further: str) -> None:
 
 @contextmanager
 def open_source(
-    source: str | Path, asked: TextFormat, names: Sequence[str] | None = None
+    source: str | Path, text_format: TextFormat, names: Sequence[str] | None = None
 ) -> Iterator[Source]:
     """Open a source; errors name it, and a file that changes before it is closed is refused.
 
-    `asked` is what is known about the format of texts, `names` are their columns if they have no header.
+    `text_format` is what is known of the format of texts, `names` are their columns if they have no header.
     """
     files = [] if is_query(source) else list_files(str(source))
     with _name_errors(source), _make_folder() as folder, connect() as connection:
@@ -275,10 +275,10 @@ def open_source(
             raise HornbookError(f"there are files of several kinds: {', '.join(sorted(kinds))}")
         try:
             if "csv" in kinds:
-                yield _read_texts(connection, plain, folder, asked, names)
+                yield _read_texts(connection, plain, folder, text_format, names)
             else:
-                if asked != TextFormat():
-                    raise HornbookError(f"what is not text has no {asked.describe()}; leave that out")
+                if text_format != TextFormat():
+                    raise HornbookError(f"what is not text has no {text_format.describe()}; leave that out")
                 query = _query_files(plain, *kinds) if files else _write_query(connection, str(source))
                 yield Source(connection, query, check_names(connection.sql(query).columns), None)
         except import_module("duckdb").Error as error:
@@ -295,18 +295,18 @@ def list_files(source: str) -> list[Path]:
     if os.path.isfile(source):
         return [Path(source)]
     if os.path.isdir(source):
-        found = [each for each in sorted(Path(source).rglob("*")) if _content_suffix(each) in TABLE_SUFFIXES]
-        if not found:
+        paths = [each for each in sorted(Path(source).rglob("*")) if _content_suffix(each) in TABLE_SUFFIXES]
+        if not paths:
             raise HornbookError(f"{shorten(source)}: there is no CSV, Parquet or JSON file in this folder")
-        return found
+        return paths
     if os.path.exists(source):
         raise HornbookError(
             f"{shorten(source)}: this is not a file on disk, which is needed to read it twice; save it first"
         )
-    found = [Path(each) for each in sorted(glob.glob(source, recursive=True)) if os.path.isfile(each)]
-    if not found:
+    paths = [Path(each) for each in sorted(glob.glob(source, recursive=True)) if os.path.isfile(each)]
+    if not paths:
         raise HornbookError(f"there is no file {shorten(source)!r}")
-    return found
+    return paths
 
 
 def _stamp(files: Sequence[Path]) -> list[tuple[int, int]]:
@@ -405,14 +405,14 @@ def _write_query(connection: Any, query: str) -> str:
 
 
 def _read_texts(
-    connection: Any, paths: Sequence[Path], folder: Path, asked: TextFormat, names: Sequence[str] | None
+    connection: Any, paths: Sequence[Path], folder: Path, known: TextFormat, names: Sequence[str] | None
 ) -> Source:
     """The cells of texts with the same columns, one below the other."""
     sources = []
     for path in paths:
-        encoding = asked.encoding or _find_encoding(path)
+        encoding = known.encoding or _find_encoding(path)
         plain = _rewrite_plainly(path, folder, encoding)
-        delimiter = asked.delimiter or _sniff_delimiter(connection, plain)
+        delimiter = known.delimiter or _sniff_delimiter(connection, plain)
         header, skip = _read_header(plain, delimiter) if names is None else (names, 0)
         columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header)))
         query = (
@@ -424,7 +424,7 @@ def _read_texts(
         if len(header) == 1:  # without blank lines
             query += " WHERE trim(c0) <> ''"
         text_format = TextFormat(
-            delimiter, encoding, asked.decimal or ".", asked.thousands or "", asked.missing
+            delimiter, encoding, known.decimal or ".", known.thousands or "", known.missing
         )
         sources.append(Source(connection, query, check_names(header), text_format))
         if sources[-1].names != sources[0].names:

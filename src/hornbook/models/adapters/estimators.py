@@ -126,12 +126,12 @@ def find_shown_levels(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
     if isinstance(steps := getattr(model, "steps", None), list):
         return next((own for _, step in steps if (own := find_shown_levels(step, names))), {})
     if isinstance(parts := getattr(model, "transformers_", None), list):
-        found: dict[str, list[Any]] = {}
+        levels_by_column: dict[str, list[Any]] = {}
         for _, part, own in parts:
             is_named = isinstance(own, str) or all(isinstance(each, str) for each in np.atleast_1d(own))
             columns = np.atleast_1d(own) if is_named else np.array(names, object)[own]
-            found |= find_shown_levels(part, np.atleast_1d(columns).tolist())
-        return found
+            levels_by_column |= find_shown_levels(part, np.atleast_1d(columns).tolist())
+        return levels_by_column
     levels = [[each for each in own if each == each] for own in getattr(model, "categories_", ())]
     return dict(zip(names, levels, strict=True)) if len(levels) == len(names) else {}
 

@@ -228,10 +228,10 @@ def read_network(path: Path) -> SavedNetwork:
     if hashlib.sha256(weights).hexdigest() != about.weights:
         raise HornbookError(f"{path} is not the file that {beside.name} describes: the checksums differ")
     module = _build_layers(safetensors.load(weights), torch)
-    expected, found = encoding.inputs(len(vocabulary)), module[0].in_features
-    if expected != found:
+    expected, actual = encoding.inputs(len(vocabulary)), module[0].in_features
+    if expected != actual:
         raise HornbookError(
-            f"{beside} speaks of {expected} inputs, but the weights in {path.name} take {found}"
+            f"{beside} speaks of {expected} inputs, but the weights in {path.name} take {actual}"
         )
     return SavedNetwork(vocabulary, encoding, module, about)
 
