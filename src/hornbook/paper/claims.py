@@ -77,7 +77,7 @@ class Claim:
         The conditions under which it is judged.
     more_is_better
         Whether a larger figure is a better one.
-    said
+    words
         The published figure in words, where it is a lower limit.
 
     """
@@ -88,12 +88,12 @@ class Claim:
     form: str = ".2%"
     needs: tuple[Condition, ...] = ("net", "queries")
     more_is_better: bool = False
-    said: str = ""
+    words: str = ""
 
     @property
     def published(self) -> str:
         """The published figure in words."""
-        return self.said or write_figure(self.expected, self.form)
+        return self.words or write_figure(self.expected, self.form)
 
 
 CLAIMS = (
@@ -111,7 +111,7 @@ CLAIMS = (
         more_is_better=True,
     ),
     Claim("rules of T", "extracted rules that are in T", RULES_OF_T, ".3g", more_is_better=True),
-    Claim("entailed rules", "further rules that T entails", 1, ".3g", more_is_better=True, said="some"),
+    Claim("entailed rules", "further rules that T entails", 1, ".3g", more_is_better=True, words="some"),
     Claim("features", "different features in a body", BODY_FEATURES, ".3g", more_is_better=True),
 )
 """The claims about figures; about missing values there are two more."""
@@ -195,11 +195,11 @@ class _Judge:
         """What a condition of the paper's experiment lacks in this run; empty if it is met."""
         settings = self.metrics["settings"]
         known, ours, tree, sweep = (settings[name] for name in ("selection", "ours", "tree", "sweep"))
-        asked = (ours["budget"]["equivalence_queries"], ours["size"], settings["evaluation"])
+        effort = (ours["budget"]["equivalence_queries"], ours["size"], settings["evaluation"])
         match need:
             case "net" if str(NETS[0][0]) not in known["nets"]:
                 return "the paper's own net was not among those that were searched"
-            case "queries" if asked != (QUERIES, "paper", 2):
+            case "queries" if effort != (QUERIES, "paper", 2):
                 return "fewer queries or samples than the paper's"
             case "tree" if tree["size"] is not None:
                 return (
@@ -225,7 +225,7 @@ class _Judge:
         """Compare the figures of all repetitions with the published one: verdict and reason."""
         low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
         near = abs(median - claim.expected) <= TOLERANCE * claim.expected
-        if near or low <= claim.expected <= high or (claim.said and median > claim.expected):
+        if near or low <= claim.expected <= high or (claim.words and median > claim.expected):
             return AS_PUBLISHED, "the median, or the middle half, meets the published figure"
         verdict = BETTER if (median > claim.expected) == claim.more_is_better else WORSE
         others = sum((each > claim.expected) != (median > claim.expected) for each in values)

@@ -104,8 +104,8 @@ class RecordedModel:
 
     def predict_proba(self, rows: pd.DataFrame) -> NDArray[np.float64]:
         """The share of each pronoun for each row, shape (rows, pronouns)."""
-        asked = rows[list(UNKNOWN)].astype(object).fillna("?").itertuples(index=False, name=None)
-        return np.array([self._by_row[row] for row in asked])
+        known_parts = rows[list(UNKNOWN)].astype(object).fillna("?").itertuples(index=False, name=None)
+        return np.array([self._by_row[row] for row in known_parts])
 
     @cached_property
     def _by_row(self) -> dict[tuple[str, ...], NDArray[np.float64]]:

@@ -92,29 +92,29 @@ class Repetition:
             # a selection uses the seeds that follow its own, so they are spread out
             seed=self.seed * (1 + scale.selection.seeds),
         )
-        found = select_network(training, fresh, selection)
-        found.network.save(folder / "network.safetensors")
-        chosen = found.finalists[0]
+        search = select_network(training, fresh, selection)
+        search.network.save(folder / "network.safetensors")
+        chosen = search.finalists[0]
         empty = Batch.from_array(np.full((1, len(task.rows.vocabulary)), np.nan), task.rows.vocabulary)
         report = {
-            "configurations": len(found.scores),
-            "trainings": len(found.scores) * selection.folds,
+            "configurations": len(search.scores),
+            "trainings": len(search.scores) * selection.folds,
             "published": _score_published(training, selection),
             "chosen": {
                 "net": str(chosen.net),
                 "cross_validated": chosen.mean,
-                "again": found.again[0],
-                "held_out": accuracy(found.network, fresh),
+                "again": search.again[0],
+                "held_out": accuracy(search.network, fresh),
             },
-            "empty": float(found.network.log_odds(empty)[0]),
-            "held_out_by_kind": {kind: share.estimate for kind, share in found.fresh.items()},
+            "empty": float(search.network.log_odds(empty)[0]),
+            "held_out_by_kind": {kind: share.estimate for kind, share in search.fresh.items()},
         }
         write_json(folder / "search.json", report)
 
     def read_by_lrn_star(self, folder: Path) -> None:
         """Run LRN* with 100 equivalence queries, each simulated on s samples."""
         protocol = self.task.protocol
-        found = run_lrn_star(
+        result = run_lrn_star(
             self.network,
             self.task.mixed,
             self.sample,
@@ -123,11 +123,11 @@ class Repetition:
             line_7=protocol.line_7,
             close=protocol.close,
         )
-        self._keep_rules(folder, found.rules)
+        self._keep_rules(folder, result.rules)
         about = {
-            "equivalence_queries": found.equivalence_queries,
-            "membership_queries": found.membership_queries,
-            "stopped": found.stopped,
+            "equivalence_queries": result.equivalence_queries,
+            "membership_queries": result.membership_queries,
+            "stopped": result.stopped,
         }
         write_json(folder / "reading.json", about)
 
@@ -135,15 +135,15 @@ class Repetition:
         """Extract rules with prime bodies, with the same number of equivalence queries and samples."""
         settings = replace(self.scale.ours, seed=self.seed)
         network = self.network
-        found = extract(network, self.task.mixed, settings, margin=network.log_odds, heads=self.task.heads)
-        if found.stop_reason == INTERRUPTED:
+        result = extract(network, self.task.mixed, settings, margin=network.log_odds, heads=self.task.heads)
+        if result.stop_reason == INTERRUPTED:
             raise KeyboardInterrupt
-        self._keep_rules(folder, found.rules)
+        self._keep_rules(folder, result.rules)
         about = {
-            "equivalence_queries": len(found.trace.entries),
-            "membership_queries": found.membership_queries,
-            "stopped": found.stop_reason,
-            "frontier": [[point.rules, point.disagreement.estimate] for point in found.frontier],
+            "equivalence_queries": len(result.trace.entries),
+            "membership_queries": result.membership_queries,
+            "stopped": result.stop_reason,
+            "frontier": [[point.rules, point.disagreement.estimate] for point in result.frontier],
         }
         write_json(folder / "reading.json", about)
 
@@ -190,11 +190,11 @@ class Repetition:
             "nn": network,
         }
         size = self.scale.evaluation * self.sample
-        found = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
+        errors = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
         report = {
             "size": size,
-            "shares": {"mixed": _shares(found.shares)}
-            | {kind: _shares(shares) for kind, shares in found.by_kind.items()}
+            "shares": {"mixed": _shares(errors.shares)}
+            | {kind: _shares(shares) for kind, shares in errors.by_kind.items()}
             # drawn again and again, the real rows would seem to be more than they are
             | {"row": _shares(_disagreement_on(task.rows, judges))},
             "rules": {name: count_rules(self._rules(name).rules, task) for name in self.scale.readers},
@@ -407,8 +407,8 @@ def _refuse_other(run: Path, before: Any, config: dict[str, Any]) -> None:
     for name in ("scale", "seed", "data"):
         was = before.get(name) if isinstance(before, dict) else None
         if was != config[name]:
-            said = f"{name} {was}" if name != "data" else "other data"
-            raise HornbookError(f"{run} holds a run with {said}; name a new folder, or remove this one")
+            content = f"{name} {was}" if name != "data" else "other data"
+            raise HornbookError(f"{run} holds a run with {content}; name a new folder, or remove this one")
 
 
 RESULTS = {

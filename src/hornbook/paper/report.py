@@ -201,9 +201,9 @@ def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     """All tables, those that answer first."""
     verdicts, reasons = claim_tables(metrics)
     second, kinds, rules, nets, training, times = (figure_table(metrics, *table) for table in FIGURE_TABLES)
-    found = [verdicts, second, reasons, seed_table(metrics), rules, kinds, nets, training]
-    found += [missing_table(metrics), times, choices_table(metrics)]
-    return [table for table in found if table.rows]
+    candidates = [verdicts, second, reasons, seed_table(metrics), rules, kinds, nets, training]
+    candidates += [missing_table(metrics), times, choices_table(metrics)]
+    return [table for table in candidates if table.rows]
 
 
 def summary_tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
@@ -214,8 +214,8 @@ def summary_tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     (choices,) = (table for table in others if table.title == "What the paper leaves open")
     answers = replace(choices, columns=choices.columns[:2], rows=tuple(row[:2] for row in choices.rows))
     second = figure_table(metrics, *FIGURE_TABLES[0])
-    found = [verdicts, second, first, missing_table(metrics, MISSING[:2]), answers]
-    return [table for table in found if table.rows]
+    candidates = [verdicts, second, first, missing_table(metrics, MISSING[:2]), answers]
+    return [table for table in candidates if table.rows]
 
 
 def figure_table(metrics: Mapping[str, Any], title: str, note: str, figures: Sequence[Figure]) -> ReportTable:

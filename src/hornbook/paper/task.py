@@ -260,12 +260,12 @@ def draw_training_set(theory: HornTheory, recipe: Recipe, rng: np.random.Generat
     """
     seen: set[bytes] = set()
     sides = zip((True, False), (recipe.accepted, recipe.rejected), recipe.sizes, strict=True)
-    found = [
+    parts = [
         _draw_distinct(component, size, theory, label, seen, rng)
         for label, distribution, total in sides
         for component, size in quotas(distribution, total)
     ]
-    examples = Examples.concatenate(found)
+    examples = Examples.concatenate(parts)
     return examples[rng.permutation(len(examples))]
 
 
@@ -290,24 +290,24 @@ def _draw_distinct(
 ) -> Examples:
     """Draw `size` items with this label that are not in `seen`, and add them to it."""
     kept = [source.draw(0, rng)]
-    found = fruitless = 0
-    while found < size:
-        batch = source.draw(2 * (size - found) + 8, rng)
+    count = fruitless = 0
+    while count < size:
+        batch = source.draw(2 * (size - count) + 8, rng)
         fitting = np.flatnonzero(theory.satisfied_by(batch) == label)
         keys = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
         fresh = []
         for position in fitting.tolist():
             key = keys[position].tobytes()
-            if key not in seen and found < size:
+            if key not in seen and count < size:
                 seen.add(key)
                 fresh.append(position)
-                found += 1
+                count += 1
         kept.append(batch[np.array(fresh, np.intp)])
         fruitless = 0 if fresh else fruitless + 1
         if fruitless == MAX_FRUITLESS_DRAWS:
             word = "accepted" if label else "rejected"
             raise HornbookError(
-                f"found {found} distinct {word} examples of {size} wanted in {source.describe()}; "
+                f"found {count} distinct {word} examples of {size} wanted in {source.describe()}; "
                 "ask for fewer, or change the recipe"
             )
     return Examples(Batch.concatenate(kept), np.full(size, label), np.full(size, source.kind))
@@ -423,22 +423,22 @@ def run_lrn_star(
     >>> from hornbook.queries import Random
     >>> theory = HornTheory.parse("horse & wings -> pegasus")
     >>> random = Random(theory.vocabulary)
-    >>> found = run_lrn_star(theory.satisfied_by, random, 1000, np.random.default_rng(0))
-    >>> print(found.theory, "|", found.stopped)
+    >>> result = run_lrn_star(theory.satisfied_by, random, 1000, np.random.default_rng(0))
+    >>> print(result.theory, "|", result.stopped)
     horse ∧ wings → pegasus | no counterexample among 1000 samples
 
     """
     vocabulary = distribution.vocabulary
     background = HornTheory.background(vocabulary)
     counted = Counted(member)
-    asked = 0
+    queries_asked = 0
     search = NegativeSampling(counted, distribution, lambda _: size, rng)
 
     def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
-        nonlocal asked
-        if asked == queries:
+        nonlocal queries_asked
+        if queries_asked == queries:
             return Unknown(f"budget of {queries} equivalence queries")
-        asked += 1
+        queries_asked += 1
         return search(hypothesis)
 
     closed: dict[Line7, Closed | None] = {"printed": meet_query, "heads": None, "append": _never_replace}
@@ -452,7 +452,7 @@ def run_lrn_star(
         strict=False,
     )
     assert isinstance(last.answer, Unknown)
-    return LrnStarResult(last.hypothesis, background, asked, counted.questions, last.answer.reason)
+    return LrnStarResult(last.hypothesis, background, queries_asked, counted.questions, last.answer.reason)
 
 
 def _never_replace(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) -> bool:

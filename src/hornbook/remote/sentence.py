@@ -177,9 +177,9 @@ class Sentence:
 
     def ask_for_case(self, rules: Sequence[str]) -> str:
         """How a chat model is asked for a case against rules about itself."""
-        said = "\n".join(f"- {rule}" for rule in rules) or "- everything is possible"
+        rule_list = "\n".join(f"- {rule}" for rule in rules) or "- everything is possible"
         levels = "\n".join(f"{column}: {', '.join(levels)}" for column, levels in self.words.items())
-        return PROPOSAL.format(template=self.template, rules=said, levels=levels)
+        return PROPOSAL.format(template=self.template, rules=rule_list, levels=levels)
 
     def read_case(self, text: str) -> dict[str, str]:
         """The level of each column that a text names, or the words for it; none of a column with several."""

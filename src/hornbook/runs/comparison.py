@@ -87,9 +87,9 @@ def compare_with_trees(
     for questions in TREE_SIZES:
         tree = DecisionTreeClassifier(max_leaf_nodes=questions + 1, random_state=0)
         tree.fit(encode(training), wanted)
-        asked = int((tree.tree_.feature >= 0).sum())
+        splits = int((tree.tree_.feature >= 0).sum())
         decided = (tree.predict(encode(rows)) if len(rows) else np.zeros(0) for rows in (held_out, fresh))
-        yield measure(f"tree of scikit-learn, at most {questions}", asked, *decided)
+        yield measure(f"tree of scikit-learn, at most {questions}", splits, *decided)
 
 
 def compare_rules_with_trees(

@@ -227,7 +227,7 @@ class Run:
         """
         if "data" not in self.config:
             return self._load_given_table(given)
-        data, found = self.config["data"], None
+        data, first_table = self.config["data"], None
         for source in [given] if given is not None else list_sources(self.folder, data["source"]):
             table = load_target_table(
                 source, data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
@@ -236,10 +236,10 @@ class Run:
                 table = table.choose_columns(columns)
             if given is not None:  # it is called as it was
                 table = replace(table, table=replace(table.table, name=data.get("name", table.table.name)))
-            found = found or table
+            first_table = first_table or table
             if table.table.checksum() == data["sha256"]:
                 return table
-        if found is None:
+        if first_table is None:
             raise HornbookError(
                 f"{self.folder} was made with {data['source']}, seen from there, and no such table is there "
                 "or here; say where it is by --data FILE"
@@ -248,7 +248,7 @@ class Run:
             raise HornbookError(
                 f"{given or data['source']} has changed since the run was made: the checksums differ"
             )
-        return found
+        return first_table
 
     def _load_given_table(self, given: str | None) -> TargetTable:
         """A table in the columns of what was saved from Python, which keeps no path of its own."""
@@ -510,13 +510,13 @@ def _holds_work(folder: Path) -> bool:
 
 def library_versions() -> dict[str, str]:
     """The versions of hornbook, Python and the installed model libraries."""
-    found = {"hornbook": hornbook.__version__, "python": platform.python_version()}
+    versions = {"hornbook": hornbook.__version__, "python": platform.python_version()}
     for name in RECORDED_LIBRARIES:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    return versions
 
 
 def _read(folder: Path, name: str) -> dict[str, Any]:

@@ -128,12 +128,12 @@ def prove_explanation(
         raise HornbookError(
             f"the explanation tells {len(explanation.classes)} classes apart, and the model {prover.classes}"
         )
-    deadline, asked = Deadline.after(total), iter(questions)
+    deadline, regions = Deadline.after(total), iter(questions)
     for line in explanation.lines():
         if not line.outcome:
             yield None
             continue
-        body, excluded, outcome = next(asked)
+        body, excluded, outcome = next(regions)
         yield prove_in_time(partial(prover.prove, body, outcome, excluded), prover.seconds, deadline)
 
 

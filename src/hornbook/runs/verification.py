@@ -287,15 +287,15 @@ def verify_run(run: Run, again: MadeAgain, sealed: Collection[str]) -> Iterator[
     yield Finding("the table's columns", True, ", ".join(again.extraction.explanation.columns))
     extraction = again.extraction
     files = {} if again.trace is None else {TRACE_FILE: again.trace}
-    asked = run.config.get("proof")
-    if asked is None:
+    proof_settings = run.config.get("proof")
+    if proof_settings is None:
         yield Finding("proofs", None, "nothing was proved")
     elif again.prover is None:
-        yield from _verify_lines(run, again, ProofLimits(**asked))
+        yield from _verify_lines(run, again, ProofLimits(**proof_settings))
         stated = [line.guarantee for line in run.extraction.lines]
         extraction = add_verdicts(extraction, Domain.of(again.frame), stated)
     else:
-        limits, claimed = ProofLimits(**asked), again.certificates
+        limits, claimed = ProofLimits(**proof_settings), again.certificates
         yield from verify_certificates(again.prover, claimed, again.learned, limits)
         files[PROOFS_FILE] = write_proofs(again.prover.vocabulary, claimed)
         extraction = add_guarantees(extraction, list_guarantees(claimed))
