@@ -247,14 +247,14 @@ class ClaimChecker:
                 claim, self._bring_close(self._complete(verdict.witness), breaks, claim.columns), refuted
             )
         undecided = "" if verdict is None else verdict.reason
-        hits, found = 0, []
+        hits, violations = 0, []
         for start in range(0, self.samples, CHUNK_ROWS):
             rows = sampler.draw(min(CHUNK_ROWS, self.samples - start), rng)
             broken = breaks(rows)
             hits += int(broken.sum())
-            found.append(rows[broken].head(NEAREST_ROWS))
+            violations.append(rows[broken].head(NEAREST_ROWS))
         guarantee = Estimated(Share.of(hits, self.samples), sampler.describe())
-        witnesses = pd.concat(found, ignore_index=True)
+        witnesses = pd.concat(violations, ignore_index=True)
         if not len(witnesses) and self.local_search:
             witnesses = self._search(claim, sampler, rng)
         violation = self._bring_close(witnesses, breaks, claim.columns) if len(witnesses) else None
@@ -376,10 +376,10 @@ class ClaimChecker:
             below, above = (replace_columns(rows, {column: value}) for value in (low, high))
             return self.breaks_monotone(claim, below, above)
 
-        found = self._bring_close(pair.head(1), breaks, (column,))
-        rows = replace_columns(pd.concat([found.rows] * 2, ignore_index=True), {column: [low, high]})
-        changed = tuple(name for name in found.changed if name != column)
-        return Violation(rows, self._outcomes(rows), found.row, changed)
+        violation = self._bring_close(pair.head(1), breaks, (column,))
+        rows = replace_columns(pd.concat([violation.rows] * 2, ignore_index=True), {column: [low, high]})
+        changed = tuple(name for name in violation.changed if name != column)
+        return Violation(rows, self._outcomes(rows), violation.row, changed)
 
 
 @dataclass(frozen=True, eq=False)

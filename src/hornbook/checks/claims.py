@@ -139,7 +139,7 @@ def _quote_names(line: str, names: Collection[str]) -> str:
         if odd:
             quoted = rf"(?<!\w)({pattern})(?!\w)"
             parts[place] = re.sub(
-                quoted, lambda found: json.dumps(found[0], ensure_ascii=False), parts[place]
+                quoted, lambda match: json.dumps(match[0], ensure_ascii=False), parts[place]
             )
     line = "".join(parts)
     if re.match(r"\s*otherwise\b", line):
@@ -273,9 +273,9 @@ def _parse_line(reader: _Reader) -> Claim:
             reader.take()
             body += _parse_conditions(reader)
     if reader.take().kind != "arrow":
-        found = reader.peek(-1).text
+        last_word = reader.peek(-1).text
         raise HornbookError(
-            f"after a condition comes & or ->, not {found!r}; a name with spaces stands in double quotes"
+            f"after a condition comes & or ->, not {last_word!r}; a name with spaces stands in double quotes"
         )
     return RuleClaim(tuple(body), _parse_outcome(reader))
 
@@ -305,10 +305,10 @@ def _parse_conditions(reader: _Reader) -> list[Condition]:
             raise HornbookError(f"a range is written as 40 < {after.text} <= 60")
         name = reader.code_book.find_column(after.text)
         return [_make_threshold(name, sign, float(low.text)), _parse_condition(reader)]
-    if found := _WHOLE_RANGE.match(" ".join(token.text for token in (column, after, further))):
+    if match := _WHOLE_RANGE.match(" ".join(token.text for token in (column, after, further))):
         name = reader.code_book.find_column(reader.take_name("a column"))
-        reader.place += 1 if found["dash"] else 3
-        ends = [float(found[end].replace("−", "-")) for end in ("low", "high")]
+        reader.place += 1 if match["dash"] else 3
+        ends = [float(match[end].replace("−", "-")) for end in ("low", "high")]
         return [_make_threshold(name, ">=", ends[0]), _make_threshold(name, "<=", ends[1])]
     return [_parse_condition(reader)]
 

@@ -67,14 +67,14 @@ def compare(
             bound = kept.restore_queries(model, trust_pickle, data).teacher
             questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
             check = AnswerCheck.start(bound.decide_items, questions)
-            found = compare_rules_with_trees(kept.extraction.explanation, bound, samples, seed)
+            methods = compare_rules_with_trees(kept.extraction.explanation, bound, samples, seed)
         else:
             subject = kept.restore(model, trust_pickle, data)
             own = _read_test_rows(kept, subject, test, describe_text(csv, missing), unknown_levels)
             check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
-            found = compare_with_trees(kept.extraction.explanation, subject, samples, seed, own)
+            methods = compare_with_trees(kept.extraction.explanation, subject, samples, seed, own)
         rows = []
-        for row in found:
+        for row in methods:
             rows.append(row)
             show(row.method)
         notes = list(check.describe_changes())

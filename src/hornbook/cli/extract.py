@@ -162,7 +162,7 @@ def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extra
     planned = 2 * len(subject.frame) + (settings["samples"] or MOST_SAMPLES)
     try:
         with progress("asking the model", answers=planned) as show:
-            extraction = explain_as_set(subject, settings, lambda found: show(describe_candidate(found)))
+            extraction = explain_as_set(subject, settings, lambda each: show(describe_candidate(each)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None
     extraction = run.add_provenance(extraction)

@@ -126,8 +126,8 @@ def progress(
         return
     text = TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis"))
     counted = (BarColumn(20), MofNCompleteColumn(), TimeRemainingColumn(compact=True))
-    asked = TextColumn("{task.fields[answers]}")
-    columns = (SpinnerColumn(), text, TimeElapsedColumn(), *(counted if total else ()), TimeLeft(), asked)
+    tally = TextColumn("{task.fields[answers]}")
+    columns = (SpinnerColumn(), text, TimeElapsedColumn(), *(counted if total else ()), TimeLeft(), tally)
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(title, total=total, answers="", seconds=seconds)
 
@@ -153,10 +153,10 @@ def count_answers(max_answers: int | None, seconds: float | None = None) -> Abst
     """Ask models for no more answers than these, or for so long, once about equal rows; show how many."""
     from hornbook.models.answers import limit_answers
 
-    def watch(asked: int, pace: float) -> None:
+    def watch(count: int, pace: float) -> None:
         show = _show_answers.get()
         if show is not None:
-            show(asked, pace, max_answers)
+            show(count, pace, max_answers)
 
     return limit_answers(max_answers, seconds, watch=watch)
 

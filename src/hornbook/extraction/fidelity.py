@@ -132,8 +132,8 @@ class AnswerTable(Displayed):
         decided, explained, both = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
         figures = zip(self.classes, decided.tolist(), explained.tolist(), both.tolist(), strict=True)
         return tuple(
-            ClassAgreement(name, given, found, own - found)
-            for name, given, own, found in figures
+            ClassAgreement(name, given, common, own - common)
+            for name, given, own, common in figures
             if given + own
         )
 
