@@ -295,7 +295,7 @@ class Cached:
 class Budgeted(Generic[AnswersT]):
     """Raises `BudgetExhausted` when the limit on questions or on time is reached.
 
-    With a time limit, large batches are split so that the limit is noticed. `asked` counts the
+    With a time limit, large batches are split so that the limit is noticed. `questions_asked` counts the
     questions passed on; `spent` is the number of seconds used before.
     """
 

@@ -310,7 +310,7 @@ class ResumableOracle(Equivalence, Protocol):
         ...
 
     def replay(self, hypothesis: HornTheory, counterexample: Counterexample, /) -> None:
-        """Replay a recorded query: restore the state after the chain answered `found`."""
+        """Replay a recorded query: restore the state after the chain answered `counterexample`."""
         ...
 
 
