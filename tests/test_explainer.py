@@ -113,6 +113,16 @@ def test_every_point_of_the_frontier_can_be_chosen():
     assert extraction.choose(1000).explanation == extraction.frontier[-1].explanation
     with pytest.raises(HornbookError, match="the shortest explanation has 0 literals"):
         extraction.choose(-1)
+    with pytest.raises(HornbookError, match="literals is a whole number, such as 5; got 'a'"):
+        extraction.choose("a")
+
+
+def test_a_row_is_explained_with_its_label_as_it_is_predicted(extraction):
+    row = FRAME.iloc[3]
+    labelled = pd.concat([row, pd.Series({"ill": 1.0})])
+    assert extraction.explain(labelled) == extraction.explain(row)
+    with pytest.raises(HornbookError, match="'well'"):
+        extraction.explain({**row, "well": 1})
 
 
 def test_extraction_is_saved_exported_and_reported(explainer, extraction, tmp_path):

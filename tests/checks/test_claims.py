@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pandas as pd
 import pytest
@@ -10,11 +11,15 @@ from conditions import conditions as spoken_conditions
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hornbook import Explainer
 from hornbook.checks import MonotoneClaim, RuleClaim, name_outcome, parse_claims
+from hornbook.checks.unfolding import unfold_rules
 from hornbook.code_book import CodeBook, ColumnWords
 from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
+from hornbook.logic import HornTheory
+from hornbook.runs.folder import write_rules
 from hornbook.schema import read_object, write_object
 
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
@@ -166,3 +171,61 @@ def test_name_outcome_prefers_the_models_own_words():
     assert name_outcome("not a", ("a", "b", "c")) == (0, False)
     with pytest.raises(HornbookError, match="its classes are a, b"):
         name_outcome("c", ("a", "b"))
+
+
+@given(st.data())
+def test_unfolded_rules_claim_what_follows_from_the_theory(data):
+    """Theories without circles: variables of their own follow from earlier ones, and classes from all."""
+    rules = []
+    for place, head in enumerate(["x", "y", "z", "good", "good", "bad"]):
+        earlier = ["a", "b", "c", "x", "y", "z"][: 3 + min(place, 3)]
+        for _ in range(data.draw(st.integers(1, 2))):
+            body = data.draw(st.lists(st.sampled_from(earlier), min_size=1, max_size=3, unique=True))
+            rules.append(f"{' & '.join(body)} -> {head}")
+    theory = HornTheory.parse("\n".join(rules))
+    unfolded = unfold_rules("\n".join(rules), lambda name: [IsTrue(name)])
+    if unfolded is None:
+        assert not {*"xyz"} & {name for rule in rules for name in rule.split(" -> ")[0].split(" & ")}
+        return
+    assert unfolded.remark == ""
+    for values in product([False, True], repeat=3):
+        facts = {name for name, value in zip("abc", values, strict=True) if value}
+        closed = theory.closure(facts & {*theory.vocabulary.names})
+        for outcome in ("good", "bad"):
+            claimed = any(
+                {each.column for each in body} <= facts for body, head in unfolded.rules if head == outcome
+            )
+            assert claimed == (theory.vocabulary.index(outcome) in closed)
+
+
+def test_rules_that_follow_from_themselves_or_from_no_condition_are_left_out_and_counted():
+    remarks = []
+    text = '"age > 4" -> old\nold & "sum 3" -> good\n"old" -> bad\nodd -> "sum 3"\n"sum 3" -> odd'
+    assert [*map(str, parse_claims(text, remark=remarks.append))] == ["age > 4 -> bad"]
+    assert remarks == [
+        "1 of 2 rules can be met in too many ways, or speak of what is no column, and are left out"
+    ]
+
+
+@pytest.mark.parametrize("form", ["rules", "tree", "card"])
+def test_the_rules_of_every_explanation_read_back_as_claims_that_decide_alike(form):
+    frame = pd.DataFrame([*product([1.0, 2.0, 3.0, None], ["red hat", "blue", "tan"], [0.5, 4.5])] * 5)
+    frame.columns = ["petal width (cm)", "kind", "age"]
+
+    def decide(rows):
+        wide = rows["petal width (cm)"].fillna(0) > 1.5
+        return (wide & (rows.kind != "blue") | (rows.age > 4)).to_numpy()
+
+    extraction = Explainer(decide, frame).extract(form=form, n_samples=300)
+    remarks, names = [], list(map(str, frame))
+    claims = parse_claims(write_rules(extraction), columns=names, remark=remarks.append)
+    decided = [extraction.explanation.classes[each] for each in extraction.explanation.decide(frame)]
+    covered = pd.Series(False, frame.index)
+    for claim in claims:
+        met = meet_conditions(claim.body, frame)
+        covered |= met
+        assert {each for each, hit in zip(decided, met, strict=True) if hit} <= {claim.outcome}
+    assert covered.all() and not remarks
+    whole = [Missing(name, missing=False) for name in ("kind", "age")]
+    fewer = parse_claims(write_rules(extraction), columns=names, always=whole)
+    assert "age is missing" not in str(fewer) and len(fewer) <= len(claims)

@@ -335,6 +335,10 @@ def test_a_probability_is_cut_where_the_user_says_and_words_for_missing_values_a
     done = hornbook(*command, "--missing", "unknown")
     assert "taken for missing values: 2 × 'unknown'" in done.stderr
     assert "a number, which counts as old from ½ on; --threshold says" in done.stdout
+    learned = hornbook(
+        "learn", *command[1:6], "--missing", "unknown", "--max-queries", 1, "--sample-size", 50
+    )
+    assert "counts as old from ½ on\n" in learned.stdout
     run = tmp_path / "run"
     done = hornbook(*command, "--missing", "unknown", "--threshold", 0.99, "-o", run)
     assert "from ½ on" not in done.stdout and "always: not old" in done.stdout

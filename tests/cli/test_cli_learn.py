@@ -5,10 +5,12 @@ import re
 import sys
 from importlib import import_module
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from commands import is_one_line
+from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.checks import parse_claims
 from hornbook.conditions import meet_conditions
@@ -17,6 +19,18 @@ from hornbook.runs import Run
 from hornbook.tables import split_rows
 
 SMALL = ["--epsilon", 0.1, "--max-rules", 6, "--max-queries", 4]
+
+
+def test_learn_names_what_a_table_and_a_model_of_three_classes_need(hornbook, folder, tmp_path):
+    done = hornbook("learn", folder / "patients.csv")
+    assert is_one_line(done) and "patients.csv is a table" in done.stderr and "--target" in done.stderr
+    rows = pd.DataFrame({"age": range(90)})
+    model = DecisionTreeClassifier().fit(rows, rows.age // 30)
+    joblib.dump(model, tmp_path / "three.joblib")
+    rows.assign(band=rows.age // 30).to_csv(tmp_path / "ages.csv", index=False)
+    done = hornbook("learn", tmp_path / "ages.csv", "--target", "band", "--model", tmp_path / "three.joblib",
+                    "--trust-pickle")  # fmt: skip
+    assert is_one_line(done) and "--train --positive 0" in done.stderr
 
 
 @pytest.fixture

@@ -165,6 +165,21 @@ def test_an_explanation_tells_a_contradiction_from_a_variable_that_is_called_so(
         assert str(explained).splitlines()[0] == headline
 
 
+def test_rules_that_say_the_same_of_columns_by_other_variables_are_listed_once():
+    rows = pd.DataFrame({"age": np.arange(30.0), "bili": np.arange(30.0)[::-1]})
+    reader = Reader.of(rows, Binariser(n_bins=3, dual=True).fit(rows), True)
+    vocabulary = reader.vocabulary.with_label("ill")
+    bodies = [
+        ["age=middle", "not_bili=low", "not_bili=high"],
+        ["not_age=low", "not_age=high", "bili=middle"],
+        ["age=middle", "not_bili=low"],
+    ]
+    rules = [Rule.of(vocabulary, body, "ill") for body in bodies]
+    background = HornTheory.background(vocabulary)
+    told = HornRules(HornTheory(vocabulary, (*background, *rules)), background, reader, "ill")
+    assert told.list_distinct() == (rules[0], rules[2])
+
+
 @pytest.fixture
 def table_rules():
     frame = pd.DataFrame({"age": [20.0, 30.0, 50.0, 70.0, 80.0], "ascites": [0, 1, 0, 1, np.nan]})

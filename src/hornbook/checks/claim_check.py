@@ -9,7 +9,7 @@ as it can be made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hornbook.checks.claims import Claim, MonotoneClaim, RuleClaim, name_outcome, parse_claims
 from hornbook.checks.violations import NEAREST_ROWS, BodySampler, Violation, bring_close
 from hornbook.code_book import CodeBook
-from hornbook.conditions import meet_conditions
+from hornbook.conditions import Missing, meet_conditions
 from hornbook.deadline import Deadline
 from hornbook.display import Displayed, Listing
 from hornbook.errors import HornbookError, ModelError
@@ -130,7 +130,7 @@ def check(
     """
     if samples < 1:
         raise HornbookError(f"a claim is checked on at least one row; got samples={samples}")
-    listed = read_claims(claims, subject.words, map(str, subject.frame.columns))
+    listed = read_claims(claims, subject)
     checker = ClaimChecker(subject.teacher, subject.classes, samples, local_search)
     for claim in listed:
         checker.refuse_unknown(claim, subject.words)
@@ -148,24 +148,29 @@ def check(
 
 
 def read_claims(
-    claims: str | Path | Sequence[Claim | str], code_book: CodeBook, columns: Iterable[str]
+    claims: str | Path | Sequence[Claim | str],
+    subject: Subject,
+    remark: Callable[[str], None] | None = None,
 ) -> tuple[Claim, ...]:
     """Claims of a text, of several, of a file, or as they are; a text with several words is not a path."""
+    frame = subject.frame
+    known = [Missing(str(name), missing=False) for name in frame if not frame[name].isna().any()]
+    parse = partial(
+        parse_claims, code_book=subject.words, columns=tuple(map(str, frame)), always=known, remark=remark
+    )
     if not isinstance(claims, str | Path):
-        names = tuple(columns)
-        listed = [
-            parse_claims(each, code_book, names) if isinstance(each, str) else (each,) for each in claims
-        ]
-        return tuple(chain.from_iterable(listed))
+        return tuple(
+            chain.from_iterable(parse(each) if isinstance(each, str) else (each,) for each in claims)
+        )
     path, text = Path(claims), str(claims)
     if isinstance(claims, Path) or (" " not in text and "\n" not in text and path.suffix):
         text = read_text(path)
         try:
-            read = parse_claims(text, code_book, columns)
+            read = parse(text)
         except HornbookError as error:
             raise HornbookError(f"{path}, {error}") from None
     else:
-        read = parse_claims(text, code_book, columns)
+        read = parse(text)
     if not read:
         raise HornbookError("there are no claims; write one a line, such as: income <= 90 & age > 40 -> good")
     return read

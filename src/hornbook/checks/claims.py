@@ -19,10 +19,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from hornbook.checks.unfolding import unfold_rules
 from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords, read_segment
 from hornbook.conditions import Between, Category, Condition, IsTrue, Missing, Threshold
 from hornbook.display import Displayed
@@ -100,11 +101,17 @@ Claim: TypeAlias = RuleClaim | MonotoneClaim
 
 
 def parse_claims(
-    text: str, code_book: CodeBook = EMPTY_BOOK, columns: Iterable[str] = ()
+    text: str,
+    code_book: CodeBook = EMPTY_BOOK,
+    columns: Iterable[str] = (),
+    always: Iterable[Condition] = (),
+    remark: Callable[[str], None] | None = None,
 ) -> tuple[Claim, ...]:
     """Read claims, one a line; columns and values may be named as a code book does.
 
-    Names of `columns` need no quotes.
+    Names of `columns` need no quotes. Of a theory with variables of its own, as the rules of a list or a
+    tree are written, it reads what follows for rows, all of which meet `always`; `remark` is told of
+    rules that are left out.
 
     Examples
     --------
@@ -118,8 +125,13 @@ def parse_claims(
     hornbook.errors.HornbookError: line 1: after the column 'income' comes <=, >, =, in or is, not '->'
 
     """
-    claims = []
     names = {*columns, *(words.label for words in code_book.columns.values())}
+    unfolded = unfold_rules(text, lambda name: _read_conditions(_quote_names(name, names), code_book), always)
+    if unfolded is not None:
+        if unfolded.remark and remark is not None:
+            remark(unfolded.remark)
+        return tuple(RuleClaim(body, outcome) for body, outcome in unfolded.rules)
+    claims: list[Claim] = []
     for number, line in enumerate(text.split("\n"), 1):
         try:
             tokens = list(_tokens(_quote_names(line, names)))
@@ -128,6 +140,15 @@ def parse_claims(
         except HornbookError as error:
             raise HornbookError(f"line {number}: {error}") from None
     return tuple(claims)
+
+
+def _read_conditions(text: str, code_book: CodeBook) -> list[Condition]:
+    """The conditions that a whole text says."""
+    reader = _Reader(list(_tokens(text)), code_book)
+    conditions = _parse_conditions(reader)
+    if reader.peek().kind != "end":
+        raise HornbookError(f"after a condition comes {reader.peek()}")
+    return conditions
 
 
 def _quote_names(line: str, names: Collection[str]) -> str:

@@ -166,7 +166,7 @@ def _check_columns(
         model, table.features, target=table.target, code_book=code_book, hold_out=False, seed=chosen.seed
     )
     notes = list(note_inputs(table, subject, {}))
-    claims = read_claims(rules, subject.words, map(str, subject.frame.columns))
+    claims = read_claims(rules, subject, print_remark)
     with progress("checking claims", len(claims)) as show:
         results = check_claims(
             claims,

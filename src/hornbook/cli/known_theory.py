@@ -54,7 +54,7 @@ def learn_known(
     from hornbook.queries import Counted, PerfectTeacher, Trace
     from hornbook.randomness import Purpose, generator
 
-    theory = read_theory(Path(source)) if source else _example()
+    theory = _read_known(source) if source else _example()
     known = None if background is None else _read_background(background, theory)
     policy = "total" if learner is Learner.HORN1 else counterexamples.value
     teacher = PerfectTeacher(theory, policy, generator(seed, Purpose.TEACHER_COUNTEREXAMPLES))
@@ -85,6 +85,21 @@ def learn_known(
             f"# equivalent to the target: {'yes' if result['equivalent'] else 'no'}",
         ]
     )
+
+
+def _read_known(source: str) -> HornTheory:
+    """Read the theory of a file; refuse a table."""
+    from hornbook.tables import names_table
+
+    try:
+        return read_theory(Path(source))
+    except HornbookError:
+        if not names_table(source):
+            raise
+        raise HornbookError(
+            f"{source} is a table, and a known theory is a file of rules; learn about a model with --model "
+            "FILE, or with --train, and name the column that it predicts with --target"
+        ) from None
 
 
 def _run_learner(

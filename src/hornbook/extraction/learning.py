@@ -244,7 +244,8 @@ class TheoryMeasurement:
     def _list_choices(self, items: Batch, labels: Bools) -> Iterator[tuple[Rule, ...]]:
         """The most useful rules of 5 literals, of 10, 20, 40, …, and all rules, the most useful first."""
         kept = [self.mended.get(rule, rule) for rule in self.result.rules]
-        whole = self._name_rules(tuple(dict.fromkeys(rule for rule in kept if rule is not None)))
+        whole = self._name_rules(tuple(rule for rule in kept if rule is not None))
+        whole = self._name_rules(whole.list_distinct())
         ranked = rank_rules(whole, items, labels)
         sizes = np.cumsum([whole.count_literals(rule) for rule in ranked]).tolist()
         limits = {5 * 2**step for step in range(30)} | {self.max_literals or 0}

@@ -425,10 +425,12 @@ class Extraction(Displayed):
         row
             A series, a list, a frame of one row, or a mapping of some columns to values: the others
             are missing. Values are the table's own, as text too, or names of the code book; None
-            and `?` stand for a missing one.
+            and `?` stand for a missing one. The label does not count.
 
         """
         values = _upper("name_values")(row, self._column_names)
+        if self.target not in self._column_names:
+            values.pop(self.target, None)
         answer: Decision | Conclusion = self.explanation.explain_case(_upper("read_values")(self, values))
         return answer
 
@@ -437,6 +439,8 @@ class Extraction(Displayed):
 
         Which groups and rows it decides otherwise is known of the first choice only, and left out.
         """
+        if isinstance(literals, bool) or not isinstance(literals, int | np.integer):
+            raise HornbookError(f"literals is a whole number, such as 5; got {literals!r}")
         points = [point for point in self.frontier if point.explanation is not None]
         if not points:
             raise HornbookError(

@@ -95,7 +95,8 @@ def predict_two_classes(
     if predictor is None or len(classes) > 2:
         raise HornbookError(
             f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
-            f"one counts as true: as_predictor(model, positive={classes[0]!r})"
+            f"one counts as true: as_predictor(model, positive={classes[0]!r}); on the command line, extract "
+            f"explains all, and --train --positive {classes[0]} one"
         )
     return replace(predictor, times=times), classes
 

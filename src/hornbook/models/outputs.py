@@ -166,7 +166,8 @@ def class_column(classes: list[Any], positive: Any, name: str) -> int:
     """The position of the positive class among the labels; by default the second of two."""
     if positive is None and len(classes) != 2:
         raise HornbookError(
-            f"{name} knows the classes {classes}; say which is positive, e.g. positive={classes[0]!r}"
+            f"{name} knows the classes {classes}; say which is positive, e.g. positive={classes[0]!r} in "
+            f"Python; on the command line, extract explains all, and --train --positive {classes[0]} one"
         )
     if positive is not None and positive not in classes:
         raise HornbookError(f"{name} knows no class {positive!r}; its classes are {classes}")

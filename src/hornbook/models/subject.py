@@ -133,6 +133,23 @@ class Binding(Displayed, Generic[TeacherT]):
         named = pd.Series(self.name_labels(labels)[places], name=labels.name)
         return note_accuracy(numbers, self.teacher.classes, named, self.words, name)
 
+    def note_cut(self, name: str = "the model", has_option: bool = True) -> Iterator[str]:
+        """Say that a probability counts as a class from ½ on, where nobody says from which number on."""
+        predictor, rows = self.predictor, self.frame.head(ROWS_ASKED)
+        if predictor.threshold is not None or predictor.bands or len(self.classes) > 2:
+            return
+        how = "; --threshold says from which other number on" if has_option else ""
+        if isinstance(predictor.source, RemoteModel):
+            numbers = predictor.source.read_numbers(predictor.read(rows))
+            how = "; `threshold` in a TOML file that names it says from which other number on"
+        elif predictor.labels is None and predictor.decisions is None:
+            numbers = flatten_column(predictor.output_rows(predictor.read(rows)))
+        else:
+            return
+        if numbers is not None and numbers.ndim == 1 and not np.isin(numbers, (0, 1)).all():
+            half = "0, which is a probability of ½," if predictor.output == "logit" else "½"
+            yield f"{name} answers with a number, which counts as {self.classes[1]} from {half} on{how}"
+
     def name_labels(self, labels: ArrayLike) -> NDArray[Any]:
         """True labels as the model's classes: numbers as it cuts its own, if it predicts numbers."""
         given = np.asarray(labels).ravel()
@@ -307,23 +324,6 @@ class Subject(Binding[ClassifierTeacher]):
                     rows = int(counts[strange].sum())
                     known, others = list_values(levels), list_values(strange)
                     yield f"{name} was never shown `{column}` = {others}, in {rows:,} rows; it knows {known}"
-
-    def note_cut(self, name: str = "the model") -> Iterator[str]:
-        """Say that a probability counts as a class from ½ on, where nobody says from which number on."""
-        predictor, rows = self.predictor, self.frame.head(ROWS_ASKED)
-        if predictor.threshold is not None or predictor.bands or len(self.classes) > 2:
-            return
-        how = "--threshold says from which other number on"
-        if isinstance(predictor.source, RemoteModel):
-            numbers = predictor.source.read_numbers(predictor.read(rows))
-            how = "`threshold` in a TOML file that names it says from which other number on"
-        elif predictor.labels is None and predictor.decisions is None:
-            numbers = flatten_column(predictor.output_rows(predictor.read(rows)))
-        else:
-            return
-        if numbers is not None and numbers.ndim == 1 and not np.isin(numbers, (0, 1)).all():
-            half = "0, which is a probability of ½," if predictor.output == "logit" else "½"
-            yield f"{name} answers with a number, which counts as {self.classes[1]} from {half} on; {how}"
 
     def note_columns(self, name: str = "the model") -> Iterator[str]:
         """Say that a model that names no columns is given those of the table in their order."""

@@ -171,10 +171,18 @@ class HornRules(Explanation):
     def list_claims(self) -> Iterator[tuple[tuple[Condition, ...], str]]:
         """For each rule about the label its conditions, those on one column merged, and its class."""
         for rule in self.rules if self.label is not None else ():
-            named = self.theory.vocabulary.named(rule.body)
-            read = (self._read_condition(name) or self._condition(name) for name in named)
             if rule.head in self.label_variables:
-                yield merge_conditions(read), self._head(rule)
+                yield self._list_conditions(rule), self._head(rule)
+
+    def list_distinct(self) -> tuple[Rule, ...]:
+        """The rules; of those that say the same of the columns by other variables only the first."""
+        said = {(frozenset(self._list_conditions(rule)), rule.head): rule for rule in self.rules[::-1]}
+        return tuple(said.values())[::-1]
+
+    def _list_conditions(self, rule: Rule) -> tuple[Condition, ...]:
+        """The conditions of a rule's body, those on one column merged."""
+        named = self.theory.vocabulary.named(rule.body)
+        return merge_conditions(self._read_condition(name) or self._condition(name) for name in named)
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each rule the rows in which its body follows; for the default those that are undetermined."""

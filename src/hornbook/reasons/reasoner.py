@@ -142,6 +142,8 @@ class SufficientReason(Displayed):
     def describe_coverage(self) -> str:
         """Say how many rows of the table the reason is about."""
         met, alike, rows = self.coverage.met, self.coverage.alike, self.coverage.rows
+        if not rows:
+            return "no answers were left to count the rows of the table that meet this"
         return f"{met:,} of {rows:,} rows meet this; the model says {self.outcome} for {alike:,} of them"
 
     def __str__(self) -> str:

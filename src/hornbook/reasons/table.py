@@ -102,7 +102,8 @@ class TableReasons(Displayed):
             lines.append(f"{outcome}: {count:,} of {self.rows:,} rows")
             lines += [f"  {each}" for each in own]
         covered = self.rows - len(self.uncovered)
-        lines.append(f"{len(self.reasons)} of {self.found} reasons cover {covered:,} of {self.rows:,} rows")
+        cover = f"{len(self.reasons)} of {self.found} reasons cover {covered:,} of {self.rows:,} rows"
+        lines.append(cover if self.found else "no reason was found within the limits")
         if self.uncovered:
             shown = ", ".join(map(str, self.uncovered[:MAX_SHOWN_ROWS]))
             more = len(self.uncovered) - MAX_SHOWN_ROWS

@@ -367,7 +367,8 @@ def note_inputs(
         yield from subject.note_size()
         yield from subject.note_columns()
         yield from subject.note_levels()
-        yield from subject.note_cut()
     is_judge = isinstance(subject, QuerySubject) and subject.teacher.label is None
+    if not is_judge and not is_trained(about):
+        yield from subject.note_cut(has_option=isinstance(subject, Subject))
     if table.labels is not None and not is_judge and not is_trained(about):
         yield from subject.note_accuracy(table.labels)

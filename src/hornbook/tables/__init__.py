@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         restore_times,
     )
     from hornbook.tables.reading import MISSING_MARKERS, number_rows, read_new_parts, read_new_rows
-    from hornbook.tables.sources import TextFormat, is_query, is_source, name_source
+    from hornbook.tables.sources import TextFormat, is_query, is_source, name_source, names_table
     from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
     from hornbook.tables.table import (
         Kind,
@@ -52,6 +52,7 @@ __all__ = [
     "load_dataset",
     "name_columns",
     "name_source",
+    "names_table",
     "note_units",
     "number_rows",
     "number_times",
@@ -88,7 +89,7 @@ __getattr__ = load_lazily(
             "restore_times",
         ],
         "reading": ["MISSING_MARKERS", "number_rows", "read_new_parts", "read_new_rows"],
-        "sources": ["TextFormat", "is_query", "is_source", "name_source"],
+        "sources": ["TextFormat", "is_query", "is_source", "name_source", "names_table"],
         "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],
     },

@@ -216,6 +216,11 @@ def is_source(source: str) -> bool:
     return is_query(source) or os.path.exists(source) or bool(glob.glob(source, recursive=True))
 
 
+def names_table(source: str) -> bool:
+    """Whether it is a query, a folder, or a file whose name says that it is a table."""
+    return is_query(source) or Path(source).is_dir() or _content_suffix(Path(source)) in TABLE_SUFFIXES
+
+
 def name_source(source: str | Path) -> str:
     """The name of a source: that of a file or folder, or the query."""
     return shorten(str(source)) if is_query(source) else Path(source).name or str(source)
