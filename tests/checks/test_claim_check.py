@@ -16,10 +16,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.checks import MonotoneClaim, RuleClaim, read_claims
 from hornbook.checks.violations import restore_values
-from hornbook.code_book import EMPTY_BOOK
 from hornbook.conditions import Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
-from hornbook.models import as_predictor
+from hornbook.models import Subject, as_predictor
 from hornbook.queries import Estimated, Exact
 
 VALUES = [0.0, 1.0, 2.0]
@@ -183,5 +182,6 @@ def test_a_check_says_its_verdict_and_how_sure_it_is():
 
 def test_claims_are_one_text_or_several():
     lines = ["a > 1 -> yes", "more b never lowers yes"]
-    assert list(map(str, read_claims(lines, EMPTY_BOOK, "ab"))) == lines
-    assert read_claims("\n".join(lines), EMPTY_BOOK, "ab") == read_claims(lines, EMPTY_BOOK, "ab")
+    subject = Subject.bind(lambda rows: rows.a > 1, pd.DataFrame({"a": [0.0, 2.0] * 4, "b": range(8)}))
+    assert list(map(str, read_claims(lines, subject))) == lines
+    assert read_claims("\n".join(lines), subject) == read_claims(lines, subject)

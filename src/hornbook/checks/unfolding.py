@@ -14,7 +14,7 @@ from hornbook.conditions import Condition, merge_conditions
 from hornbook.errors import HornbookError
 from hornbook.logic import Bottom, Head, HornTheory, Rule
 
-MAX_CASES = 500
+MAX_CASES = 100
 """Ways of meeting one rule that are looked at."""
 
 
