@@ -217,8 +217,8 @@ def is_source(source: str) -> bool:
 
 
 def names_table(source: str) -> bool:
-    """Whether it is a query, a folder, or a file whose name says that it is a table."""
-    return is_query(source) or Path(source).is_dir() or _content_suffix(Path(source)) in TABLE_SUFFIXES
+    """Whether it is a query, or a file whose name says that it is a table and nothing else."""
+    return is_query(source) or _content_suffix(Path(source)) in (".csv", ".tsv", *PARQUET_SUFFIXES)
 
 
 def name_source(source: str | Path) -> str:
