@@ -9,7 +9,9 @@ from sklearn.tree import DecisionTreeClassifier
 import hornbook as hb
 from hornbook.conditions import meet_conditions
 from hornbook.errors import HornbookError
+from hornbook.reasons import Coverage, SufficientReason, TableReasons
 from hornbook.schema import write_object
+from hornbook.statistics import Share
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +81,10 @@ def test_extractor_speaks_of_the_model_about_its_table_and_about_some_cases(case
     assert len({why.outcome for why in cases[1:]}) == 2
     extraction.report(tmp_path / "report.html", cases[:1])
     assert (tmp_path / "report.html").read_text("utf-8").count("panel case") == 1
+
+
+def test_answers_that_do_not_suffice_for_rows_or_reasons_are_said_to():
+    reason = SufficientReason((), "good", "sampled", Share.of(4, 4), 0.95, Coverage(0, 0, 0))
+    assert "no answers were left to count the rows" in str(reason) and "0 of 0" not in str(reason)
+    table = TableReasons((), 40, (("good", 40),), (1, 2), 0)
+    assert "no reason was found within the limits" in str(table) and "0 of 0" not in str(table)
