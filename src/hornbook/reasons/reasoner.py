@@ -35,6 +35,9 @@ from hornbook.surrogates.grid import Grid
 MEASURED_SAMPLES, MEASURED_SHARE = 2000, 0.5
 """Fresh samples on which a reason is measured, and the share of a budget of answers that they may take."""
 
+PACE_ROWS, PACE_SHARE = 128, 0.05
+"""Rows by which a model's speed is measured, and the share of the answers left that it takes at the most."""
+
 CHECK_SHARE = 0.1
 """The share of the answers that may be asked for by which it is seen whether the model changes them."""
 
@@ -257,7 +260,8 @@ class Reasoner:
             )
         given, ends = self.read_row(row), Deadline.after(seconds)
         with limit_answers(seconds=seconds):
-            self.teacher.labels(self.teacher.sampler.frame.head(LEAST_AFFORDED))  # how long do answers take?
+            for rows in LEAST_AFFORDED, PACE_ROWS:  # how long do answers take? The first may be late
+                self.teacher.labels(self.teacher.sampler.frame.head(afford(rows, PACE_SHARE)))
             with limit_answers(share=CHECK_SHARE):
                 check = AnswerCheck.start(self.teacher.labels, self.teacher.sampler.frame)
             outcome = int(self.teacher.labels(given)[0])
