@@ -21,9 +21,9 @@ from fuzzing import FileFormat
 
 from hornbook import Explainer
 from hornbook.checks.claim_check import read_claims
-from hornbook.code_book import EMPTY_BOOK, read_code_book
+from hornbook.code_book import read_code_book
 from hornbook.logic import HornTheory
-from hornbook.models import as_predictor, load_model, train_pipeline
+from hornbook.models import Subject, as_predictor, load_model, train_pipeline
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
@@ -67,6 +67,13 @@ more income never lowers good
 """
 
 ROWS = pd.DataFrame({"age": [20.0, 40.0, None, 70.0] * 30, "sex": [1, 2, 2, 1] * 30})
+
+
+@cache
+def _applicants():
+    """A model of applicants, about which there are claims."""
+    rows = pd.DataFrame({"income": [40.0, 95.0] * 4, "age": range(36, 44), "status": ["A11", "A 12"] * 4})
+    return Subject.bind(lambda frame: frame.income > 90, rows, target="good")
 
 
 def _save(save: Callable[[Path], object], suffix: str) -> bytes:
@@ -259,7 +266,7 @@ OTHER_FORMATS = {
     "theory": _text_format("rules.json", THEORY.to_json(), HornTheory.from_json),
     "dimacs": _text_format("rules.cnf", THEORY.to_dimacs(), HornTheory.from_dimacs),
     "claims": FileFormat(
-        "claims.horn", lambda rng: CLAIMS.encode(), lambda path: read_claims(path, EMPTY_BOOK, ())
+        "claims.horn", lambda rng: CLAIMS.encode(), lambda path: read_claims(path, _applicants())
     ),
     "code-book": FileFormat(
         "words.toml", lambda rng: CODE_BOOK.encode(), lambda path: read_code_book(path, ROWS)

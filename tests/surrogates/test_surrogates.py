@@ -476,7 +476,7 @@ def test_samples_begin_at_rare_rows_and_count_as_natural_ones():
     frame = pd.DataFrame(rng.normal(size=(3000, 3)).round(2), columns=list("abc"))
     label = lambda rows: np.asarray((rows.a > 1.5) & (rows.b > 1), np.intp)  # noqa: E731
     natural = label(RowSampler(frame).draw(40_000, rng)).mean()
-    samples, fresh = SampleSource.of(RowSampler(frame), label, 2).draw_both(12_000, seed=0)
+    samples, fresh = SampleSource.of(RowSampler(frame), label, label(frame), 2).draw_both(12_000, seed=0)
     for drawn in (samples, fresh):
         assert drawn.labels.mean() > 0.05 > 4 * label(frame).mean()
         assert np.average(drawn.weights) == pytest.approx(1, abs=0.03)

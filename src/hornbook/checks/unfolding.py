@@ -77,11 +77,11 @@ def _unfold(
     always: tuple[Condition, ...],
 ) -> list[dict[Condition, None]]:
     """The fewest conditions of each way to meet a rule's body; refuse too many ways, and circles."""
-    found: list[dict[Condition, None]] = []
+    ways: list[dict[Condition, None]] = []
     left = [(dict[Condition, None](), rule.body, frozenset[int]())]  # conditions, what else follows, and did
     for _ in range(MAX_CASES):
         if not left:
-            return [each for each in found if not any(other.keys() < each.keys() for other in found)]
+            return [each for each in ways if not any(other.keys() < each.keys() for other in ways)]
         conditions, body, followed = left.pop()
         own = body & definitions.keys()
         conditions = conditions | {each: None for variable in sorted(body - own) for each in read(variable)}
@@ -93,6 +93,6 @@ def _unfold(
             variable = max(own)
             rest, done = own - {variable}, followed | {variable}
             left += [(conditions, rest | each.body, done) for each in reversed(definitions[variable])]
-        elif not any(other.keys() <= conditions.keys() for other in found):
-            found.append(conditions)
+        elif not any(other.keys() <= conditions.keys() for other in ways):
+            ways.append(conditions)
     raise HornbookError(f"{rule} follows from itself, or in too many ways")

@@ -111,8 +111,7 @@ def explain(
     teacher, words, seed = subject.teacher, subject.words, subject.seed
     settings = {"target": subject.target, "form": form, "max_literals": max_literals, "seed": seed}
     settings |= {"n_samples": n_samples, "balance": balance, "certify": certify}
-    fresh = draw_fresh_samples(teacher, seed)
-    populations = LabelledPopulations.of(subject, fresh)
+    populations = LabelledPopulations.of(subject, draw_fresh_samples(teacher, seed))
     result = search_explanations(
         teacher.labels,
         teacher.sampler,
@@ -126,15 +125,16 @@ def explain(
         columns_read=teacher.columns_read,
         left_out=find_identifiers(teacher.frame),
         certify=certify,
+        row_labels=populations.sampled_labels,
         watch=watch,
     )
     chosen = populations.measure_point(result.chosen)
     frontier = tuple(map(populations.measure_point, result.frontier()))
     explanation, rows = result.chosen.explanation, populations.table.frame
     shown = tuple(dict.fromkeys((*explanation.columns, *list_columns(frontier))))
-    headline, fresh_labels = populations.headline, populations.fresh.labels
+    headline, samples = populations.headline, populations.fresh
     rng = generator(seed, Purpose.COLUMN_EXCHANGES)
-    importance, exchanged = measure_importance(explanation, teacher, populations.fresh, rng)
+    importance, exchanged = measure_importance(explanation, teacher, samples, rng)
     return Extraction(
         target=subject.target,
         classes=teacher.classes,
@@ -146,7 +146,7 @@ def explain(
         risks=chosen.risks,
         columns=tuple(ColumnSummary.of(rows[name], words) for name in rows.columns),
         importance=tuple(importance),
-        groups=tuple(measure_groups(explanation, fresh, fresh_labels)),
+        groups=tuple(measure_groups(explanation, samples.frame, samples.labels)),
         differences=tuple(
             list_differences(explanation, headline.frame, headline.labels, shown, len(populations.apart) > 0)
         ),
@@ -266,6 +266,12 @@ class LabelledPopulations:
     def headline(self) -> LabelledFrame:
         """The population of the headline: the rows apart, or the samples where there are none."""
         return self.apart if len(self.apart) else self.fresh
+
+    @property
+    def sampled_labels(self) -> NDArray[np.intp] | None:
+        """The labels of the rows that samples are made of; None where these are only some of the rows."""
+        labels = self.used.labels
+        return labels if len(labels) == len(self.subject.teacher.sampler.frame) else None
 
     @cached_property
     def table(self) -> LabelledFrame:

@@ -154,9 +154,8 @@ class Candidate:
 class SearchResult:
     """All candidates, the shortest first, and the one chosen.
 
-    `answers` counts the model's answers that it took, besides those about the table's rows;
-    `searched_columns` are those that were looked at, and `exchanges` says which were not because the model
-    seems not to read them.
+    `answers` counts the model's answers that it took; `searched_columns` are those that were looked at,
+    and `exchanges` says which were not because the model seems not to read them.
     """
 
     candidates: tuple[Candidate, ...]
@@ -189,6 +188,7 @@ def search_explanations(
     columns_read: Collection[str] | None = None,
     left_out: Collection[str] = (),
     certify: bool = False,
+    row_labels: Ints | None = None,
     watch: Callable[[Candidate], None] | None = None,
 ) -> SearchResult:
     """Explain a model by a tree, a card or rules in the columns of its table.
@@ -222,6 +222,8 @@ def search_explanations(
         is not, columns whose exchange between samples never changes an answer get no conditions.
     certify
         Whether the best trees of three and four questions are sought for about two minutes.
+    row_labels
+        The numbers of the classes of the sampler's rows, where they are known; else the model is asked.
     watch
         Is called with every candidate.
 
@@ -238,7 +240,8 @@ def search_explanations(
 
     """
     refuse_settings(form, max_literals, balance)
-    learning, choosing = SampleSource.of(sampler, label_rows, len(classes)).draw_both(n_samples, seed)
+    known = label_rows(sampler.frame) if row_labels is None else row_labels
+    learning, choosing = SampleSource.of(sampler, label_rows, known, len(classes)).draw_both(n_samples, seed)
     samples, labels, fresh, truth = learning.frame, learning.labels, choosing.frame, choosing.labels
     exchanges = ExchangeTest()
     if columns_read is None:
@@ -277,7 +280,7 @@ def search_explanations(
     everything = pd.concat([observed, samples, fresh], ignore_index=True)
     rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
     ordered[ordered.index(chosen)] = rounded
-    answers = len(samples) + len(fresh) + exchanges.answers
+    answers = len(samples) + len(fresh) + exchanges.answers + (len(known) if row_labels is None else 0)
     return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
 
 
@@ -349,10 +352,9 @@ class SampleSource:
 
     @classmethod
     def of(
-        cls, sampler: RowSampler, label_rows: Callable[[pd.DataFrame], Ints], classes: int
+        cls, sampler: RowSampler, label_rows: Callable[[pd.DataFrame], Ints], labels: Ints, classes: int
     ) -> SampleSource:
-        """The source of a table's samples, once the model has been asked about the rows."""
-        labels = label_rows(sampler.frame)
+        """The source of a table's samples, by the model's classes for the rows of the sampler."""
         sizes = np.bincount(labels, minlength=classes)
         rare = find_rare(sizes)
         if not rare.any():
