@@ -123,6 +123,15 @@ def test_an_honest_folder_holds_and_names_what_was_not_derived(hornbook, folder,
     assert json.loads(hornbook("verify", run, "--trust-pickle", "--json").stdout)["holds"] is True
 
 
+@pytest.mark.parametrize(("run", "refuted"), [("columns", True), ("bare", False)])
+def test_who_decides_by_refuted_lines_is_told(hornbook, folder, run, refuted):
+    for command in (["predict", run, "table.csv"], ["show", run, "--format", "sql"]):
+        done = hornbook(*command)
+        assert done.returncode == 0 and "refuted" not in done.stdout
+        assert ("1 of the 2 lines that decide here are refuted" in done.stderr) == refuted
+    assert ("# refuted" in hornbook("show", run).stdout) == refuted
+
+
 @RUNS
 def test_any_edit_of_any_file_fails_in_one_line_that_names_it(hornbook, folder, run):
     rng = random.Random(0)

@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from hornbook.runs import NewRun, ProofLimits, TargetTable
     from hornbook.surrogates import Candidate
 
+MOST_SAMPLES = 40_000
+"""Samples that an explanation is fitted to and measured on, about."""
+
 MODEL_FILE = "model.skops"
 """The name of a trained classifier in the run folder."""
 
@@ -170,10 +173,6 @@ def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extra
         with progress("proving lines", len(extraction.lines)) as show:
             extraction = prove_lines(extraction, subject, limits.seconds, limits.total, show)
     return extraction
-
-
-MOST_SAMPLES = 40_000
-"""Samples that an explanation is fitted to and measured on, about."""
 
 
 def describe_candidate(candidate: Candidate) -> str:

@@ -59,7 +59,7 @@ def predict(
 
     parts = map(read, read_row_parts(data, describe_text(csv, missing)))
     (_emit_json if as_json else _emit_csv)(extraction.explanation, parts)
-    for note in levels.describe():
+    for note in (*levels.describe(), *extraction.describe_refuted()):
         print_remark(note)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
-from hornbook.cli.output import emit, emit_lines
+from hornbook.cli.output import emit, emit_lines, print_remark
 from hornbook.storage import write_file
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ def show(
         emit_lines([written])
     else:
         emit(written.rstrip("\n"))
+    for note in () if form is Format.TEXT else kept.extraction.describe_refuted():
+        print_remark(note)
     kept.refuse_cut_report()
 
 

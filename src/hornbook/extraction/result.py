@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -433,6 +433,14 @@ class Extraction(Displayed):
             values.pop(self.target, None)
         answer: Decision | Conclusion = self.explanation.explain_case(_upper("read_values")(self, values))
         return answer
+
+    def describe_refuted(self) -> Iterator[str]:
+        """Say how many lines a proof refuted, for whoever decides rows by them."""
+        if refuted := sum(bool(line.mark) for line in self.lines):
+            yield (
+                f"{refuted} of the {len(self.lines)} lines that decide here are refuted: "
+                "the model decides otherwise about some rows that meet them"
+            )
 
     def choose(self, literals: int) -> Extraction:
         """The extraction with the best explanation of at most this length; see `frontier`.
