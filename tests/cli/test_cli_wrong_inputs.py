@@ -41,7 +41,7 @@ WRONG = {
 
 WRONG_OPTIONS = [
     ["--no-such-option"], ["--seed", "x"], ["--seed", "-1"], ["--drop", "feverr"], ["--columns", "feverr"],
-    ["--samples", "0"], ["--max-literals", "none"], ["--model-seconds", "0"], ["--seconds", "soon"],
+    ["--samples", "0"], ["--max-literals", "none"], ["--seconds", "soon"],
     ["--form", "forest"], ["--csv", "delimiter"], ["--csv", "encoding=none"], ["--code-book", "none.toml"],
     ["--code-book", "broken.toml"], ["--code-book", "other.toml"], ["--tolerance", "2"],
     ["--groups", "nobody"],

@@ -20,8 +20,7 @@ from adapter_models import (
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import ENCODINGS, Encoding, as_predictor, load_model, loading
-from hornbook.models.loading import try_model_file
+from hornbook.models import ENCODINGS, Encoding, as_predictor, load_model
 
 BATCH = Batch.from_array(np.random.default_rng(8).choice([0, 1, np.nan], (90, WIDTH)), VOCABULARY)
 
@@ -106,7 +105,7 @@ def test_load_model_another_width_is_refused(suffix, tmp_path):
         as_predictor(path, encoding=encoding).check(Vocabulary("abcdefg"[i] for i in range(7)))
 
 
-@pytest.mark.parametrize("suffix", [*SAVERS, ".pkl", ".pickle", ".joblib", ".pt", ".pth"])
+@pytest.mark.parametrize("suffix", [*SAVERS, ".pkl", ".pickle", ".joblib"])
 @pytest.mark.parametrize("content", [b"", b"{}", b"no model at all\n" * 40])
 def test_load_model_files_that_are_no_models(suffix, content, tmp_path):
     path = tmp_path / f"model{suffix}"
@@ -129,42 +128,6 @@ def test_load_model_half_a_file(suffix, tmp_path):
         load_model(path)
 
 
-def test_try_model_file_refuses_what_ends_hangs_or_explodes(tmp_path, monkeypatch):
-    path = tmp_path / "model.txt"
-    save_lightgbm(path)
-    save_xgboost(tmp_path / "model.json")
-    try_model_file(path)
-    booster = (
-        "import os, signal, {0}; model = {0}.Booster(model_file='model.{1}'); model.{2} = lambda *_, **__: "
-    )
-    asked_lightgbm = booster.format("lightgbm", "txt", "predict")
-    asked_xgboost = booster.format("xgboost", "json", "inplace_predict")
-    monkeypatch.chdir(tmp_path)
-    for behaviour, message in (
-        (f"{asked_lightgbm}os.abort(); return model", "ends the process"),
-        ("import time; time.sleep(60)", "did not end within 1 seconds"),
-        (f"{asked_xgboost}os.kill(os.getpid(), signal.SIGXCPU); return model", "does not end"),
-        ("bytearray(10**11)", "takes more memory"),
-    ):
-        (tmp_path / "sitecustomize.py").write_text(
-            "import hornbook.models.loading as loading\n"
-            f"def read(path):\n    {behaviour}\n"
-            "loading.READERS['.txt'] = read\n"
-        )
-        monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(loading, "_trial", None)
-        monkeypatch.setattr(loading, "TRIAL_SECONDS", 0.6 if "sleep" in behaviour else 60.0)
-        with pytest.raises(HornbookError, match=rf"loading it {message}.*; it is damaged, save it again"):
-            try_model_file(path)
-
-
-def test_trial_whose_process_has_ended_already_says_so(tmp_path):
-    ended = loading._Trial()
-    ended.process.kill()
-    ended.process.wait()
-    assert ended.ask(tmp_path / "model.txt", size=0, seconds=60.0) == "ends the process"
-
-
 def test_load_model_missing_files_and_unknown_suffixes(tmp_path):
     with pytest.raises(HornbookError, match=r"there is no file .*model\.onnx"):
         load_model(tmp_path / "model.onnx")
@@ -178,11 +141,11 @@ def test_load_model_missing_files_and_unknown_suffixes(tmp_path):
 
 @pytest.mark.parametrize(
     ("suffix", "save"),
-    [(".pkl", pickle.dump), (".pickle", pickle.dump), (".joblib", joblib.dump), (".pt", torch.save)],
+    [(".pkl", pickle.dump), (".pickle", pickle.dump), (".joblib", joblib.dump)],
 )
 def test_load_model_pickles_are_refused_unless_trusted(suffix, save, tmp_path):
     path = tmp_path / f"model{suffix}"
-    model = torch.nn.Sequential(*layers()) if suffix == ".pt" else estimator()
+    model = estimator()
     with path.open("wb") as file:
         save(model, file)
     for refusing in (load_model, as_predictor):
@@ -190,12 +153,6 @@ def test_load_model_pickles_are_refused_unless_trusted(suffix, save, tmp_path):
             refusing(path)
     after = as_predictor(load_model(path, trust_pickle=True), encoding="half")
     np.testing.assert_array_equal(after(BATCH), as_predictor(model, encoding="half")(BATCH))
-
-
-def test_load_model_weights_without_a_module(tmp_path):
-    torch.save(torch.nn.Sequential(*layers()).state_dict(), tmp_path / "weights.pth")
-    with pytest.raises(HornbookError, match="holds a OrderedDict, not a module"):
-        load_model(tmp_path / "weights.pth", trust_pickle=True)
 
 
 class Stranger:

@@ -17,9 +17,7 @@ from hornbook.queries import Distribution, Membership
 from hornbook.queries.completions import hash_rows
 from hornbook.randomness import Purpose, generator
 
-Fault: TypeAlias = Literal[
-    "flip", "drift", "lie", "raise", "exit", "shape", "nan", "label", "stall", "hang", "leak"
-]
+Fault: TypeAlias = Literal["flip", "drift", "lie", "raise", "exit", "shape", "nan", "label", "stall", "leak"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
 
 
@@ -169,7 +167,7 @@ class FaultyClassifier:
         What it does then: `flip` exchanges some answers, others each time, `drift` more and more of
         them, `lie` all of them; `raise` an error, `exit` the process; `shape` answers too few, `nan`
         not at all for the first row, `label` with a class that it does not have; `stall` takes its
-        time, `hang` all of it; `leak` takes memory and never gives it back.
+        time; `leak` takes memory and never gives it back.
     after
         The number of rows that it answers about properly.
     seconds
@@ -233,9 +231,6 @@ class FaultyClassifier:
             case "stall":
                 time.sleep(self.seconds)
                 return answers
-            case "hang":
-                while True:
-                    time.sleep(1)
             case "leak":
                 self.leaked.append(bytes(self.leak_bytes))
                 return answers

@@ -44,7 +44,6 @@ def check(
     samples: Annotated[int, options.how_long(min=1, help="Sampled rows for each claim.")] = 10_000,
     seconds: options.Seconds = None,
     max_answers: options.MaxAnswers = None,
-    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
     tolerance: options.Tolerance = None,
     strict: options.Strict = False,
     proof: options.Proof = False,

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.inputs import describe_text
@@ -23,10 +21,8 @@ if TYPE_CHECKING:
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def compare(
-    context: typer.Context,
     run: options.RunFolder,
     samples: Annotated[int, options.how_long(min=1, help="Samples that each tree learns from.")] = 20_000,
-    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
     test: options.Test = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -51,12 +47,11 @@ def compare(
       hornbook compare run/ --test last-month.csv
 
     """
-    from hornbook.models import AnswerCheck, limit_model_seconds
+    from hornbook.models import AnswerCheck
     from hornbook.randomness import Purpose, generator
     from hornbook.runs import Run, compare_rules_with_trees, compare_with_trees
     from hornbook.runs.comparison import TREE_SIZES
 
-    context.with_resource(limit_model_seconds(model_seconds))
     kept = Run.load(run)
     with progress("fitting trees", len(TREE_SIZES) + 2 + kept.is_by_queries) as show:
         if kept.is_by_queries:

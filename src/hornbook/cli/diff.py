@@ -38,7 +38,6 @@ def diff(
     max_literals: Annotated[int, options.how_long(min=1, max=1000, help="Most conditions to read.")] = 12,
     samples: Annotated[int, options.how_long(min=1, help="Samples to learn from.")] = 16_000,
     max_answers: options.MaxAnswers = None,
-    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
     tolerance: options.Tolerance = None,
     strict: options.Strict = False,
     seed: options.Seed = 0,

@@ -72,7 +72,6 @@ def extract(
     ] = False,
     seconds: options.Seconds = None,
     max_answers: options.MaxAnswers = None,
-    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
     test: options.Test = None,
     groups: options.Groups = None,
     proof: options.Proof = False,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
-from hornbook.cli import options
 from hornbook.cli.output import count_answers, print_remark
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder, read_text
@@ -71,15 +70,11 @@ class ModelOptions:
     proof: bool = False
     seconds: float | None = None
     max_answers: int | None = None
-    model_seconds: float = options.MODEL_SECONDS
 
     def limit(self, context: typer.Context, proof_follows: bool = False) -> None:
         """Keep the limits until the command ends; of the seconds, a proof that follows gets half."""
-        from hornbook.models import limit_model_seconds
-
         if self.proof:
             refuse_endpoint_proof(self.model)
-        context.with_resource(limit_model_seconds(self.model_seconds))
         seconds = self.seconds and self.seconds / (1 + proof_follows)
         context.with_resource(count_answers(self.max_answers, seconds))
 

@@ -70,7 +70,6 @@ def learn(
     ] = None,
     max_queries: Annotated[int, options.how_long(min=0, help="Most equivalence queries.")] = 100,
     seconds: options.Seconds = None,
-    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
     max_answers: Annotated[int | None, options.how_long(min=1, help="Most answers of the model.")] = None,
     groups: options.Groups = None,
     proof: options.Proof = False,

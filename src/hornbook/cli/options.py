@@ -15,9 +15,6 @@ GROUPS = ("What to explain", "How long", "How sure", "Output", "Files")
 what, how_long, how_sure, into, files = (partial(typer.Option, rich_help_panel=group) for group in GROUPS)
 """How an option is declared in its group."""
 
-MODEL_SECONDS = 600.0
-"""Seconds in which a model has to answer each call, unless a command is told otherwise."""
-
 
 class LevelsPolicy(StrEnum):
     """What becomes of levels that the table never had."""
@@ -62,9 +59,6 @@ Given = Annotated[
     list[str] | None, what("--set", metavar="COLUMN=VALUE", help="A known value; ? for an unknown one.")
 ]
 
-ModelSeconds = Annotated[
-    float, how_long("--model-seconds", min=0.001, help="Seconds for each answer of the model.")
-]
 MaxAnswers = Annotated[
     int | None, how_long("--max-answers", min=100, help="Most answers of the model, if it is slow.")
 ]

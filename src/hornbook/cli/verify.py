@@ -15,9 +15,7 @@ from hornbook.errors import HornbookError
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
 def verify(
-    context: typer.Context,
     run: options.RunFolder,
-    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
     as_json: options.Json = False,
     model: options.MovedModel = None,
     data: options.MovedData = None,
@@ -32,10 +30,8 @@ def verify(
       hornbook verify run/
 
     """
-    from hornbook.models import limit_model_seconds
     from hornbook.runs import verify_folder
 
-    context.with_resource(limit_model_seconds(model_seconds))
     findings = []
     with progress("making the run again", seconds=_read_duration(run)) as show:
         for finding in verify_folder(run, data, model, trust_pickle):

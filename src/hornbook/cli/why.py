@@ -47,7 +47,6 @@ def why(
         float | None, options.how_long(min=0.1, help="Seconds in all: 10, or 60 with --all.")
     ] = None,
     max_answers: options.MaxAnswers = None,
-    model_seconds: options.ModelSeconds = options.MODEL_SECONDS,
     share: Annotated[
         float, options.how_sure(help="Share of rows on which a reason keeps the answer.")
     ] = 0.95,
@@ -87,7 +86,7 @@ def why(
         raise HornbookError("say which row: --row NUMBER, or values by --set column=value, or --all")
     if whole_table and (wished is not None or fixed or up or down or radius):
         raise HornbookError("--all says why, and not what would change it; leave out the limits of changes")
-    asking = ModelOptions(seconds=seconds, max_answers=max_answers, model_seconds=model_seconds)
+    asking = ModelOptions(seconds=seconds, max_answers=max_answers)
     asking.limit(context)
     subject = replace(Run.load(run).restore(model, trust_pickle, data), seed=seed)
     columns = list(map(str, subject.frame.columns))

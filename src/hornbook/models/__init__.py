@@ -6,7 +6,7 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.models.adapters import as_predictor
-    from hornbook.models.answers import AnswerCheck, ask_anew, limit_model_seconds, note_changed_answers
+    from hornbook.models.answers import AnswerCheck, ask_anew, note_changed_answers
     from hornbook.models.classes import find_predictor, predict_two_classes
     from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing, make_missing
     from hornbook.models.labels import match_classes, measure_accuracy, note_accuracy
@@ -36,7 +36,6 @@ __all__ = [
     "columns_with_missing",
     "find_predictor",
     "is_url",
-    "limit_model_seconds",
     "load_model",
     "make_missing",
     "match_classes",
@@ -53,7 +52,7 @@ __getattr__ = load_lazily(
     "hornbook.models",
     {
         "adapters": ["as_predictor"],
-        "answers": ["AnswerCheck", "ask_anew", "limit_model_seconds", "note_changed_answers"],
+        "answers": ["AnswerCheck", "ask_anew", "note_changed_answers"],
         "classes": ["find_predictor", "predict_two_classes"],
         "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing", "make_missing"],
         "labels": ["match_classes", "measure_accuracy", "note_accuracy"],

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
-from hornbook.models.answers import OutOfAnswersError, call_in_time, spend
+from hornbook.models.answers import OutOfAnswersError, spend
 from hornbook.models.inputs import (
     COMPLETE,
     ENCODINGS,
@@ -92,8 +92,6 @@ class Predictor(Displayed):
         The numbers that cut predictions into classes; none where the model has classes.
     times
         The types of the columns of a table that hold days for dates, times or durations.
-    limits_time
-        Whether the model limits the time of its answers itself, as an endpoint does of each request.
     asks_another
         Whether its functions ask another predictor, whose answers are counted.
 
@@ -128,7 +126,6 @@ class Predictor(Displayed):
     takes_any_form: bool = False
     bands: tuple[float, ...] = ()
     times: Mapping[str, Any] = field(default_factory=dict)
-    limits_time: bool = False
     asks_another: bool = False
 
     def __str__(self) -> str:
@@ -331,10 +328,7 @@ class Predictor(Displayed):
 
         size = "a row" if len(rows) == 1 else f"{len(rows):,} rows"
         try:
-            raw = spend(
-                0 if self.asks_another else len(rows),
-                lambda: answer(rows) if self.limits_time else call_in_time(answer, rows, self.name),
-            )
+            raw = spend(0 if self.asks_another else len(rows), lambda: answer(rows))
         except (ModelError, OutOfAnswersError):
             raise
         except (Exception, SystemExit) as error:

@@ -329,5 +329,6 @@ class Subject(Binding[ClassifierTeacher]):
         """Say that a model that names no columns is given those of the table in their order."""
         predictor, columns = self.predictor, list(map(str, self.frame.columns))
         reads_any = predictor.takes_any_form and predictor.inputs is None
-        if not reads_any and not predictor.limits_time and predictor.list_columns(columns) is None:
+        is_remote = isinstance(predictor.source, RemoteModel)
+        if not reads_any and not is_remote and predictor.list_columns(columns) is None:
             yield f"{name} names no columns; it is given the table's in their order: {list_values(columns)}"

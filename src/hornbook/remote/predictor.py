@@ -51,7 +51,6 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
         classes=tuple(classes),
         labels=labels,
         form=_keep,
-        limits_time=True,
     )
 
 

@@ -26,22 +26,20 @@ from hornbook.models.predictor import Predictor
 from hornbook.schema import read_json
 from hornbook.storage import read_text
 
-NETWORK_OUTPUTS: dict[str | None, Output] = {
+KERAS_OUTPUTS: dict[str | None, Output] = {
     "sigmoid": "probability",
     "softmax": "probability",
     "linear": "logit",
-    "addmm": "logit",
     "log_softmax": "logit",
 }
-"""What the last operation of a graph of TorchScript or `torch.export`, or the last layer of Keras, gives."""
+"""What the last layer of Keras gives, by its activation."""
 
 
 def adapt_torch(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
     """The module in evaluation mode, without gradients, on its own device and in its own type.
 
     Whether a plain `Sequential` gives probabilities or logits is read off its last layer
-    (sigmoid and softmax, or linear and log-softmax), and of TorchScript and `torch.export` off the
-    last operation. Of other modules nobody can tell, so `output` must.
+    (sigmoid and softmax, or linear and log-softmax). Of other modules nobody can tell, so `output` must.
     """
     torch = library("torch", "torch")
     layers = sequential_layers(model, torch)
@@ -53,7 +51,7 @@ def adapt_torch(model: Any, name: str, positive: Any, output: Output | None) -> 
         name,
         positive=column,
         column=column,
-        output=output or _infer_torch_output(model, layers, name, torch),
+        output=output or _infer_torch_output(layers, name, torch),
         inputs=layers[0].in_features if linear else None,
         dtype=np.float64 if weights is not None and weights.dtype == torch.float64 else np.float32,
         # a matrix product takes either order; other code may insist on rows
@@ -107,19 +105,7 @@ def sequential_layers(model: Any, torch: Any) -> list[Any]:
     return list(chain.from_iterable(nested))
 
 
-def _infer_torch_output(model: Any, layers: list[Any], name: str, torch: Any) -> Output:
-    if isinstance(model, torch.jit.ScriptModule):
-        graph = model.inlined_graph  # its nodes live as long as it does
-        kind = next(graph.outputs()).node().kind().removeprefix("aten::")
-    elif isinstance(model, torch.fx.GraphModule):  # exported
-        result = next(reversed(model.graph.nodes)).args[0]
-        kind = str((result[0] if isinstance(result, tuple | list) else result).target).split(".")[1]
-    else:
-        kind = ""
-    if kind:
-        if kind not in NETWORK_OUTPUTS:
-            raise unknown_output_error(name)
-        return NETWORK_OUTPUTS[kind]
+def _infer_torch_output(layers: list[Any], name: str, torch: Any) -> Output:
     last = layers[-1] if layers else None
     if isinstance(last, torch.nn.Sigmoid | torch.nn.Softmax):
         return "probability"
@@ -152,7 +138,7 @@ def adapt_keras(model: Any, name: str, positive: Any, output: Output | None) -> 
 
 def _infer_keras_output(model: Any, name: str) -> Output:
     activation = getattr(_last_keras_layer(model), "activation", None)
-    kind = NETWORK_OUTPUTS.get(getattr(activation, "__name__", None))
+    kind = KERAS_OUTPUTS.get(getattr(activation, "__name__", None))
     if kind is None:
         raise unknown_output_error(name)
     return kind
