@@ -366,10 +366,6 @@ class Explainer(Displayed):
             self._reasoner, max_reasons, share=share, prefer=prefer, proof=proof, seconds=seconds
         )
 
-    def why_cases(self, extraction: Extraction, count: int) -> Listing[Why]:
-        """Why the model decides some rows as it does: some that an explanation decides otherwise."""
-        return Listing(self._reasoner.explain_cases(extraction.explanation, count))
-
     @_as_question
     def changes(
         self,

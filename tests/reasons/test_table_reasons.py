@@ -61,26 +61,12 @@ def test_a_table_needs_time_and_a_reason(case):
         why_table(model, rows, max_reasons=0)
 
 
-def test_extractor_speaks_of_the_model_about_its_table_and_about_some_cases(case, tmp_path):
+def test_explainer_speaks_of_the_model_about_its_table(case):
     whole, rows, _ = case
     labels, rows = whole.predict(rows), rows[["a", "b", "c"]]
     model = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(rows, labels)
-    explainer = hb.Explainer(model, rows, target="grade")
-    extraction, teacher = explainer.extract(n_samples=200, max_literals=2), explainer.subject.teacher
-    view = explainer.why_table(max_reasons=2, proof=False)
+    view = hb.Explainer(model, rows, target="grade").why_table(max_reasons=2, proof=False)
     assert view.rows == len(rows) and len(view.reasons) == 2
-    frame = teacher.frame
-    different = frame[extraction.explanation.decide(frame) != teacher.labels(frame)].iloc[[0]]
-    cases = explainer.why_cases(extraction, 3)
-    names = [f"grade {label}" for label in model.classes_]
-    asked = pd.DataFrame([why.row for why in cases]).astype(float)
-    assert [names[label] for label in model.predict(asked)] == [why.outcome for why in cases]
-    assert len(set(asked.itertuples(index=False))) == 3 and (asked.iloc[:1].to_numpy() == different).all(
-        axis=None
-    )
-    assert len({why.outcome for why in cases[1:]}) == 2
-    extraction.report(tmp_path / "report.html", cases[:1])
-    assert (tmp_path / "report.html").read_text("utf-8").count("panel case") == 1
 
 
 def test_answers_that_do_not_suffice_for_rows_or_reasons_are_said_to():

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from hornbook.code_book import CodeBook
-from hornbook.conditions import Category, Missing, Threshold
+from hornbook.conditions import Category, Threshold
 from hornbook.explanations import (
     CardLine,
     ConditionRule,
@@ -20,13 +19,11 @@ from hornbook.extraction import (
     Extraction,
     Fidelity,
     FrontierPoint,
-    GroupFidelity,
     LineStatistics,
 )
 from hornbook.logic import HornTheory, Rule, Vocabulary
 from hornbook.queries import Estimated, HornRules, Pac, exclusivity_rules
 from hornbook.queries.reader import Reader
-from hornbook.reasons import ChangedValue, Changes, Coverage, RowChange, SufficientReason, Why
 from hornbook.statistics import Share
 
 CLASSES = ("does not survive", "survives")
@@ -64,10 +61,6 @@ def make_extraction(explanation, **changes) -> Extraction:
         "differences": (
             Difference({"albumin (g/dL)": 3.4, "age": 71.0, "stage": None}, *CLASSES, ("age > 60: −2",), 17),
         ),
-        "groups": (
-            GroupFidelity("stage is missing", Share.of(160, 200)),
-            GroupFidelity("55 < age ≤ 67", Share.of(1900, 2048)),
-        ),
         "answers": 33_000,
         "stop_reason": "every form and size was tried",
         "distribution": "480 rows of the table, with 10 to 50 % of the columns exchanged between rows",
@@ -98,38 +91,6 @@ def make_card() -> ScoreCard:
         CardLine((OLD, STAGE), (-1,), (0,)),
     )
     return ScoreCard(CLASSES, lines, (-1,))
-
-
-def make_cases() -> tuple[Why, ...]:
-    """Why a model decides two rows so: a reason about numbers and a word, and one about a missing value."""
-    book = CodeBook()
-    first = SufficientReason(
-        (Threshold("albumin (g/dL)", 2.5), Threshold("albumin (g/dL)", 3.5, above=False), STAGE),
-        CLASSES[0],
-        "proved",
-        Share.of(2000, 2000),
-        0.95,
-        Coverage(12, 12, 480),
-        code_book=book,
-    )
-    change = RowChange(
-        (
-            ChangedValue("albumin (g/dL)", 3.1, 4.0, 0.3, "albumin (g/dL) 3.1 → 4"),
-            ChangedValue("age", 71, 50, 0.4, "age 71 → 50"),
-        ),
-        CLASSES[1],
-        0.7,
-        "exhausted",
-    )
-    changes = Changes(CLASSES[0], None, (change,), ("proved",), None, "checked on the model")
-    second = SufficientReason(
-        (Missing("stage"),), CLASSES[1], "sampled", Share.of(1950, 2000), 0.95, Coverage(90, 88, 480)
-    )
-    none = Changes(CLASSES[1], None, (), ("exhausted",), None, "checked on the model")
-    return (
-        Why(CLASSES[0], (first,), {"albumin (g/dL)": 3.1, "age": 71, "stage": "IV"}, changes),
-        Why(CLASSES[1], (second,), {"albumin (g/dL)": None, "age": 30, "stage": None}, none),
-    )
 
 
 def make_tree() -> DecisionTree:

@@ -162,6 +162,9 @@ class Explanation(Displayed, ABC):
     guide: ClassVar[str] = ""
     """How it is read, in a sentence or two."""
 
+    is_ordered: ClassVar[bool] = True
+    """Whether its lines are read from above, and none says anything by itself."""
+
     classes: tuple[str, ...]
     code_book: CodeBook
 

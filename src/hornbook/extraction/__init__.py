@@ -9,10 +9,8 @@ from hornbook.extraction.fidelity import (
     ClassAgreement,
     CommonestClass,
     Fidelity,
-    GroupFidelity,
     list_groups,
     measure_fidelity,
-    measure_groups,
 )
 from hornbook.extraction.given_values import (
     UnknownLevels,
@@ -46,7 +44,6 @@ __all__ = [
     "Extraction",
     "Fidelity",
     "FrontierPoint",
-    "GroupFidelity",
     "LineStatistics",
     "RiskRow",
     "UnknownLevels",
@@ -59,7 +56,6 @@ __all__ = [
     "list_differences",
     "list_groups",
     "measure_fidelity",
-    "measure_groups",
     "name_values",
     "read_given_row",
     "read_given_rows",

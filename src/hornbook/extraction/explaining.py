@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hornbook.conditions import Value
 from hornbook.explanations import Explanation
-from hornbook.extraction.fidelity import Fidelity, measure_fidelity, measure_groups
+from hornbook.extraction.fidelity import Fidelity, measure_fidelity
 from hornbook.extraction.result import (
     EVERY_SIZE,
     ColumnImportance,
@@ -146,7 +146,6 @@ def explain(
         risks=chosen.risks,
         columns=tuple(ColumnSummary.of(rows[name], words) for name in rows.columns),
         importance=tuple(importance),
-        groups=tuple(measure_groups(explanation, samples.frame, samples.labels)),
         differences=tuple(
             list_differences(explanation, headline.frame, headline.labels, shown, len(populations.apart) > 0)
         ),

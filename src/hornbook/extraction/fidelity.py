@@ -29,12 +29,6 @@ Population: TypeAlias = RowPopulation | Literal["samples"]
 Labels: TypeAlias = NDArray[np.integer[Any] | np.bool_]
 """The number of a class for each case."""
 
-MAX_GROUPS = 8
-"""Groups that are kept, the worst first."""
-
-MIN_GROUP_SAMPLES = 50
-"""Samples that a group needs to have a fidelity of its own."""
-
 MAX_GROUP_CATEGORIES = 20
 """Categories of a column that make groups, the commonest first."""
 
@@ -275,42 +269,6 @@ def measure_fidelity(
 
 Answers: TypeAlias = tuple[Labels, Labels]
 """The class that an explanation decides for each case of a population, and the one that the model does."""
-
-
-@dataclass(frozen=True)
-class GroupFidelity(Displayed):
-    """How often explanation and model say the same on the samples that meet a condition.
-
-    `condition` is in words, `fidelity` is the share of these samples; the group was chosen by others.
-    """
-
-    condition: str
-    fidelity: Share
-
-    def __str__(self) -> str:
-        return f"{self.condition}: the same on {self.fidelity} of {self.fidelity.size:,} samples"
-
-
-def measure_groups(
-    explanation: Explanation, samples: pd.DataFrame, labels: NDArray[np.intp]
-) -> list[GroupFidelity]:
-    """The groups of samples on which explanation and model differ most often, the worst first.
-
-    Every other sample chooses the groups and their order, and the samples between measure them: the
-    worst of many groups looks worse than it is on the samples that it was chosen by. The groups are
-    those of the explanation's columns; `labels` are the model's classes.
-    """
-    same = explanation.decide(samples) == labels
-    chooses = np.arange(len(samples)) % 2 == 0
-    candidates = []
-    for name in explanation.columns:
-        for words, body in list_groups(samples[chooses], name, explanation.code_book):
-            inside = np.logical_and.reduce([condition.evaluate(samples)[0] for condition in body])
-            chosen, measured = inside & chooses, inside & ~chooses
-            if min(chosen.sum(), measured.sum()) >= MIN_GROUP_SAMPLES:
-                candidates.append((same[chosen].mean(), GroupFidelity(words, Share.where(same[measured]))))
-    candidates.sort(key=lambda candidate: candidate[0])
-    return [group for _, group in candidates[:MAX_GROUPS]]
 
 
 def list_groups(

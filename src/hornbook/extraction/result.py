@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from hornbook.explanations import (
     Decision,
     Explanation,
 )
-from hornbook.extraction.fidelity import Fidelity, GroupFidelity
+from hornbook.extraction.fidelity import Fidelity
 from hornbook.lazy import load_lazily
 from hornbook.logic import HornTheory
 from hornbook.queries import Conclusion, Estimated, Guarantee
@@ -319,8 +319,6 @@ class Extraction(Displayed):
         The columns that matter most to the model, the first most: how often an answer changes by them.
     columns
         What values the columns of the table have.
-    groups
-        The groups of samples on which explanation and model differ most often, the worst first.
     differences
         Some rows that explanation and model decide differently.
     answers
@@ -353,7 +351,6 @@ class Extraction(Displayed):
     missing_values: str
     risks: tuple[RiskRow, ...] = ()
     importance: tuple[ColumnImportance, ...] = ()
-    groups: tuple[GroupFidelity, ...] = ()
     notes: tuple[str, ...] = ()
     beyond_horn: BeyondHorn | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
@@ -445,7 +442,7 @@ class Extraction(Displayed):
     def choose(self, literals: int) -> Extraction:
         """The extraction with the best explanation of at most this length; see `frontier`.
 
-        Which groups and rows it decides otherwise is known of the first choice only, and left out.
+        Which rows it decides otherwise is known of the first choice only, and left out.
         """
         if isinstance(literals, bool) or not isinstance(literals, int | np.integer):
             raise HornbookError(f"literals is a whole number, such as 5; got {literals!r}")
@@ -473,14 +470,13 @@ class Extraction(Displayed):
             guarantee=guarantee,
             lines=best.lines,
             risks=best.risks,
-            groups=(),
             importance=(),
             differences=(),
         )
 
-    def report(self, path: str | Path, cases: Sequence[Any] = ()) -> None:
-        """Write the report, one HTML page; it shows why the model decides some cases so, as `why` said."""
-        write_file(Path(path), _upper("to_html")(self, cases))
+    def report(self, path: str | Path) -> None:
+        """Write the report, one HTML page."""
+        write_file(Path(path), _upper("to_html")(self))
 
     def save(self, folder: str | Path) -> None:
         """Save the extraction and its report in a folder; `hornbook.load` reads it."""

@@ -457,7 +457,6 @@ def charts(metrics: Mapping[str, Any]) -> dict[str, list[Chart]]:
             Series(labels[name], tuple(frontier_dots(results["ours"]["frontier"]["runs"])))
             for name, results in experiments.items()
         ),
-        percent=True,
     )
     swept = {name: results["missing"] for name, results in experiments.items() if "missing" in results}
     trends = [
@@ -466,7 +465,6 @@ def charts(metrics: Mapping[str, Any]) -> dict[str, list[Chart]]:
             "unknown values of rejected examples, %",
             heading,
             tuple(Series(labels[name], tuple(sweep_dots(points, figure))) for name, points in swept.items()),
-            percent=True,
         )
         for figure, heading, title in (
             ("common", "accuracy", "Accuracy on the common test: median and range"),

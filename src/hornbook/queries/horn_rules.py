@@ -86,6 +86,7 @@ class HornRules(Explanation):
 
     form = "theory"
     noun = "set of rules"
+    is_ordered = False
     guide = (
         "Each rule holds by itself, in any order: where all its conditions are true, so is what stands "
         "beside it. What follows from one rule may be a condition of another."

@@ -15,7 +15,6 @@ from hornbook.conditions import Condition
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.explanations import Explanation
 from hornbook.extraction import find_column, name_values, read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
@@ -329,15 +328,6 @@ class Reasoner:
     @cached_property
     def _finder(self) -> ChangeFinder:
         return ChangeFinder(self.subject)
-
-    def explain_cases(self, explanation: Explanation, count: int) -> list[Why]:
-        """Why the model decides some rows as it does: some that the explanation decides otherwise."""
-        frame, labels = self.teacher.frame, self.teacher.labels(self.teacher.frame)
-        different = np.flatnonzero(explanation.decide(frame) != labels).tolist()
-        by_class = [np.flatnonzero(labels == number).tolist() for number in range(len(self.subject.classes))]
-        others = [own[turn] for turn in range(count) for own in by_class if turn < len(own)]
-        rows = list(dict.fromkeys([*different[: count // 2], *others]))[:count]
-        return [self.explain(frame.iloc[[row]], ask_again=False) for row in rows]
 
     def _list_reasons(
         self, row: pd.DataFrame, outcome: int, settings: ReasonSettings

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import Literal, TypeAlias
 
 from markupsafe import Markup, escape
 
@@ -14,8 +13,6 @@ from hornbook.display import count_things
 from hornbook.errors import HornbookError
 from hornbook.explanations import Box, Explanation
 from hornbook.extraction import Extraction, FrontierPoint, LineStatistics
-
-Style: TypeAlias = Literal["line", "steps", "dots"]
 
 BOX_WIDTH, GAP_X, GAP_Y = 176, 54, 30
 LINE_HEIGHT, PADDING = 17, 9
@@ -44,12 +41,11 @@ class Series:
 
     name: str
     dots: tuple[Dot, ...]
-    style: Style = "line"
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Series on common axes.
+    """Series of shares on common axes.
 
     Parameters
     ----------
@@ -59,10 +55,6 @@ class Chart:
         The labels of the axes.
     series
         The plotted series.
-    percent
-        Whether y is a share, shown in percent.
-    logarithmic
-        Whether x is on a logarithmic scale; it must then be positive.
 
     """
 
@@ -70,8 +62,6 @@ class Chart:
     x: str
     y: str
     series: tuple[Series, ...]
-    percent: bool = False
-    logarithmic: bool = False
 
 
 def frontier_chart(frontier: Iterable[FrontierPoint]) -> Chart:
@@ -96,7 +86,7 @@ def frontier_chart(frontier: Iterable[FrontierPoint]) -> Chart:
                 dots.setdefault(population, []).append(dot)
     title = "How often explanation and model say the same, for explanations of growing size"
     series = tuple(Series(name, tuple(each)) for name, each in dots.items())
-    return Chart(title, "conditions to read", "fidelity", series, percent=True)
+    return Chart(title, "conditions to read", "fidelity", series)
 
 
 WIDTH, HEIGHT = 500, 280
@@ -117,7 +107,7 @@ def to_svg(chart: Chart, mark: float | None = None) -> Markup:
     Examples
     --------
     >>> dots = (Dot(1, 0.5, 0.4, 0.6), Dot(10, 0.9, 0.8, 1.0))
-    >>> picture = to_svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),), percent=True))
+    >>> picture = to_svg(Chart("Growth", "rules", "fidelity", (Series("a < b", dots),)))
     >>> picture.startswith('<svg class="chart"'), "a &lt; b" in picture
     (True, True)
 
@@ -126,13 +116,13 @@ def to_svg(chart: Chart, mark: float | None = None) -> Markup:
     parts = [
         f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(chart.title)}">'
     ]
-    parts += _grid(chart, plane)
+    parts += _draw_grid(chart, plane)
     if mark is not None:
         path = f'<path d="M0 {TOP}V{HEIGHT - BOTTOM}"/>'
         parts.append(f'<g class="mark" transform="translate({place_mark(chart, mark)})">{path}</g>')
     for number, series in enumerate(chart.series):
         parts.append(f'<g class="series s{number % N_COLOURS}"><title>{escape(series.name)}</title>')
-        parts += _draw_series_svg(series, plane)
+        parts += _draw_series(series, plane)
         parts.append("</g>")
     if len(chart.series) > 1:
         parts += _legend(chart, plane)
@@ -158,20 +148,14 @@ class _Plane:
         """Make the plane that contains every dot and interval of a chart."""
         dots = [dot for series in chart.series for dot in series.dots]
         xs = [dot.x for dot in dots] or [0.0, 1.0]
-        ys = [value for dot in dots for value in (dot.y, dot.low, dot.high) if value is not None] or [
-            0.0,
-            1.0,
-        ]
-        ticks_y = even_ticks(min(ys), max(ys), within=(0.0, 1.0) if chart.percent else None)
-        ticks_x = decade_ticks(min(xs), max(xs)) if chart.logarithmic else even_ticks(min(xs), max(xs))
-        scale: Callable[[float], float] = math.log10 if chart.logarithmic else float
+        ys = [end for dot in dots for end in (dot.y, dot.low, dot.high) if end is not None] or [0.0, 1.0]
+        ticks_x, ticks_y = even_ticks(min(xs), max(xs)), even_ticks(min(ys), max(ys), within=(0.0, 1.0))
         right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
-        start, end = scale(ticks_x[0]), scale(ticks_x[-1])
-        bottom, top = ticks_y[0], ticks_y[-1]
+        (start, *_, end), (bottom, *_, top) = ticks_x, ticks_y
         return cls(
             ticks_x,
             ticks_y,
-            lambda x: round(LEFT + (right - LEFT) * (scale(x) - start) / (end - start), 1),
+            lambda x: round(LEFT + (right - LEFT) * (x - start) / (end - start), 1),
             lambda y: round(low - (low - TOP) * (y - bottom) / (top - bottom), 1),
         )
 
@@ -199,28 +183,13 @@ def even_ticks(low: float, high: float, within: tuple[float, float] | None = Non
     return [round(number * step, 12) for number in range(first, last + 1)]
 
 
-def decade_ticks(low: float, high: float) -> list[float]:
-    """Return the powers of ten that span an interval of positive numbers.
-
-    Examples
-    --------
-    >>> decade_ticks(3, 2000)
-    [1.0, 10.0, 100.0, 1000.0, 10000.0]
-
-    """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    return [10.0**power for power in range(first, max(last, first + 1) + 1)]
-
-
-def _grid(chart: Chart, plane: _Plane) -> list[str]:
+def _draw_grid(chart: Chart, plane: _Plane) -> list[str]:
     right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
     parts = ['<g class="grid" aria-hidden="true">']
     for tick in plane.ticks_y:
         y = plane.y(tick)
-        text = f"{100 * tick:g} %" if chart.percent else f"{tick:,.6g}"
-        parts.append(
-            f'<path d="M{LEFT} {y}H{right}"/><text class="y" x="{LEFT - 8}" y="{y + 4}">{text}</text>'
-        )
+        label = f'<text class="y" x="{LEFT - 8}" y="{y + 4}">{100 * tick:g} %</text>'
+        parts.append(f'<path d="M{LEFT} {y}H{right}"/>{label}')
     for tick in plane.ticks_x:
         x = plane.x(tick)
         parts.append(f'<path d="M{x} {low}v5"/><text class="x" x="{x}" y="{low + 20}">{tick:,.6g}</text>')
@@ -232,40 +201,24 @@ def _grid(chart: Chart, plane: _Plane) -> list[str]:
     ]
 
 
-def _draw_series_svg(series: Series, plane: _Plane) -> list[str]:
-    if not series.dots:
+def _draw_series(series: Series, plane: _Plane) -> list[str]:
+    """Draw a line through the dots, and a band of their intervals behind it."""
+    dots = series.dots
+    if not dots:
         return []
-    parts = [_interval(series, plane)]
-    if series.style != "dots":
-        parts.append(f'<path class="line" d="M{_path(series, [dot.y for dot in series.dots], plane)}"/>')
-    if series.style == "dots" or len(series.dots) <= 40:
-        parts += [f'<circle cx="{plane.x(dot.x)}" cy="{plane.y(dot.y)}" r="3"/>' for dot in series.dots]
+
+    def join(points: Iterable[tuple[float, float | None]]) -> str:
+        return "L".join(f"{plane.x(x)} {plane.y(y)}" for x, y in points if y is not None)
+
+    parts = []
+    if all(dot.low is not None and dot.high is not None for dot in dots):
+        upper = join((dot.x, dot.high) for dot in dots)
+        lower = join((dot.x, dot.low) for dot in reversed(dots))
+        parts.append(f'<path class="band" d="M{upper}L{lower}Z"/>')
+    parts.append(f'<path class="line" d="M{join((dot.x, dot.y) for dot in dots)}"/>')
+    if len(dots) <= 40:
+        parts += [f'<circle cx="{plane.x(dot.x)}" cy="{plane.y(dot.y)}" r="3"/>' for dot in dots]
     return parts
-
-
-def _interval(series: Series, plane: _Plane) -> str:
-    """Draw the intervals: a band behind a line, a bar behind each single dot."""
-    dots = [(dot, dot.low, dot.high) for dot in series.dots if dot.low is not None and dot.high is not None]
-    if series.style == "dots" or len(dots) < len(series.dots):
-        return "".join(
-            f'<path class="bar" d="M{plane.x(dot.x)} {plane.y(low)}V{plane.y(high)}"/>'
-            for dot, low, high in dots
-        )
-    upper = _path(series, [high for _, _, high in dots], plane)
-    lower = _path(series, [low for _, low, _ in dots], plane).split("L")
-    return f'<path class="band" d="M{upper}L{"L".join(reversed(lower))}Z"/>'
-
-
-def _path(series: Series, heights: Sequence[float], plane: _Plane) -> str:
-    corners: list[str] = []
-    before: float | None = None
-    for dot, height in zip(series.dots, heights, strict=True):
-        x, y = plane.x(dot.x), plane.y(height)
-        if series.style == "steps" and before is not None:
-            corners.append(f"{x} {before}")
-        corners.append(f"{x} {y}")
-        before = y
-    return "L".join(corners)
 
 
 def _legend(chart: Chart, plane: _Plane) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -14,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hornbook.code_book import ColumnWords
 from hornbook.display import count_things
-from hornbook.extraction import Extraction
+from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint
 from hornbook.report.content import (
     GRADES,
     POPULATIONS,
@@ -36,32 +38,20 @@ from hornbook.report.content import (
     title_report,
 )
 from hornbook.report.drawings import COLOURS, N_COLOURS, draw_boxes, frontier_chart, place_mark, to_svg
-from hornbook.report.explorers import choose_explorer, readable_points
-from hornbook.report.reasons import draw_why
+from hornbook.schema import write_object
 
 if TYPE_CHECKING:
     from hornbook.diff import ModelDiff
-    from hornbook.reasons import Why
 
-MAX_WRITTEN_LINES = 100
-"""Lines whose texts are in the page; a script writes out the others, from words that are stored once."""
-
-MAX_SHOWN_FACTS = 8
-"""Conditions of a reason that stand in its sentence; a list that opens has all of them."""
+MAX_SHOWN_CATEGORIES = 32
+"""Categories of a column that a reader can choose from, the commonest first."""
 
 SHOWN_GROUPS = 12
 """Groups that are shown besides those with more disagreement."""
 
 
-def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
+def to_html(extraction: Extraction) -> str:
     """Render an extraction as one self-contained HTML page.
-
-    Parameters
-    ----------
-    extraction
-        The extraction.
-    cases
-        Why the model decides some rows so, which get a section of their own.
 
     Examples
     --------
@@ -74,19 +64,15 @@ def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
     '<!DOCTYPE html>'
 
     """
-    explorer = choose_explorer(extraction)
     points = readable_points(extraction)
     chosen = next(k for k, point in enumerate(points) if point.explanation == extraction.explanation)
     chart = frontier_chart(extraction.frontier)
     return render_page(
         "extraction.html",
         title=title_report(extraction),
-        scripts=explorer.scripts,
+        scripts=("decide.js", "case.js") if extraction.explanation.is_ordered else ("table.js",),
         extraction=extraction,
-        cases=cases,
-        shown_facts=MAX_SHOWN_FACTS,
-        explorer=explorer,
-        exploration=explorer.build_data(extraction),
+        case=case_data(extraction, points),
         points=points,
         drawn=any(point.explanation.list_boxes() for point in points if point.explanation),
         chosen=chosen,
@@ -100,8 +86,48 @@ def to_html(extraction: Extraction, cases: Sequence[Why] = ()) -> str:
         limits=list_limits(extraction),
         making=describe_making(extraction),
         provenance=describe_provenance(extraction.provenance),
-        written=MAX_WRITTEN_LINES if explorer.sorts_lines else None,
     )
+
+
+def readable_points(extraction: Extraction) -> list[FrontierPoint]:
+    """The points that a reader can move along, the chosen one among them; of theories it is alone."""
+    chosen = extraction.explanation
+    points = [point for point in extraction.frontier if chosen.is_ordered and point.explanation is not None]
+    if all(point.explanation != chosen for point in points):
+        points.append(FrontierPoint(chosen.literals, extraction.fidelity, chosen))
+    return sorted(points, key=lambda point: point.literals)
+
+
+def case_data(extraction: Extraction, points: Sequence[FrontierPoint]) -> dict[str, Any]:
+    """What `templates/case.js` reads: explanations of every size, their columns, and rows to start from."""
+    explanations = [point.explanation for point in points if point.explanation is not None]
+    known, book = {summary.name: summary for summary in extraction.columns}, extraction.code_book
+    names = dict.fromkeys(name for each in explanations for name in each.columns)
+    return {
+        "explanations": [each.to_object() for each in explanations],
+        "columns": [
+            _column_object(known.get(name, ColumnSummary(name, 0.0)), book.words(name)) for name in names
+        ],
+        "rows": [
+            [_finite(difference.row.get(name)) for name in names] for difference in extraction.differences
+        ],
+    }
+
+
+def _column_object(summary: ColumnSummary, words: ColumnWords) -> dict[str, Any]:
+    numbers = [number for number in summary.numbers if math.isfinite(number)]
+    parts = {
+        "missing": summary.missing,
+        "numbers": numbers if len(numbers) == 3 else [],
+        "whole": summary.whole,
+        "categories": list(words.order or summary.categories[:MAX_SHOWN_CATEGORIES]),
+        "words": write_object(words),
+    }
+    return {"name": summary.name, **{part: value for part, value in parts.items() if value}}
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def to_diff_html(diff: ModelDiff) -> str:
@@ -257,7 +283,6 @@ def _environment() -> Environment:
         n_colours=N_COLOURS,
         svg=to_svg,
         boxes=draw_boxes,
-        picture=draw_why,
         style=lambda name: Markup(read_asset(name)),
     )
     return environment

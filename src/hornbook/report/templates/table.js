@@ -7,16 +7,10 @@
   const body = table.tBodies[0];
   const rows = [...body.rows];
   const conclusions = [...table.tHead.rows[0].cells].findIndex((cell) => cell.textContent === "Then");
-  const data = JSON.parse(document.getElementById("data").textContent);
   const search = document.getElementById("search");
   const conclusion = document.getElementById("conclusion");
   const shown = document.getElementById("shown");
 
-  /* Of many rules only the first are written out; the page holds the words of the others once. */
-  rows.forEach((row, number) => {
-    const rule = data.rules[data.known + number];
-    if (!row.cells[0].textContent.trim() && rule) row.cells[0].textContent = `if ${rule.body.map((v) => data.words[v]).join(" and ")}`;
-  });
   const texts = new Map(rows.map((row) => [row, `${row.cells[0].textContent} ${row.cells[conclusions].textContent}`.toLowerCase()]));
 
   /* A long rule is folded; a search unfolds it, so that what it looks for can be seen. */
@@ -61,8 +55,10 @@
   }
 
   function key(row, column, kind) {
-    const cell = row.cells[column];
-    return kind === "number" ? Number(cell.dataset.key ?? cell.textContent) : cell.textContent.trim();
+    const text = row.cells[column].textContent.trim();
+    if (kind !== "number") return text;
+    const number = parseFloat(text.replaceAll(",", ""));
+    return Number.isNaN(number) ? -1 : number; // what was not measured
   }
 
   function sort(header, column) {
