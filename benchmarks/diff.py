@@ -33,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.diff.samples import GuidedSampler, pair_models
+from hornbook.diff.samples import GuidedSampler, PairSamples, pair_models
 from hornbook.diff.switches import ClassSwitches, fit_switches
 from hornbook.explanations import RuleSet
 from hornbook.models import Subject
@@ -159,16 +159,14 @@ def f_measure(quality):
     return 2 * quality[0] * quality[1] / sum(quality) if sum(quality) else 0.0
 
 
-def judge_ours(pair, samples, fresh, test, changes, form):
-    """For each budget, the region of our rules or our tree that is best on fresh samples; and these."""
-    labels = (
-        np.eye(len(changes.outcomes))[changes.number(samples.old, samples.new)] * samples.weights[:, None]
-    )
-    rows = pair.answer(pair.frame).frame
+def judge_ours(pair, samples, fresh, test, changes):
+    """For each budget, the region of our rules that is best on fresh samples; and these."""
+    labels = np.eye(len(changes.outcomes))[changes.number(samples)] * samples.weights[:, None]
+    rows = pair.answer(pair.teachers[0].frame).frame
     coded = Grid.of(rows).encode(samples.frame).rank_categories(labels)
     judged = coded.grid.encode(fresh.frame)
-    truth, candidates = changes.number(fresh.old, fresh.new), []
-    for decided, build in fit_switches(coded, labels, changes.outcomes, judged, max(BUDGETS), form):
+    truth, candidates = changes.number(fresh), []
+    for decided, build in fit_switches(coded, labels, changes.outcomes, judged, max(BUDGETS)):
         weights = fresh.weights
         hits = weights[(decided > 0) & (truth > 0)].sum()
         score = 2 * hits / max(1e-9, weights[decided > 0].sum() + weights[truth > 0].sum())
@@ -244,9 +242,9 @@ def judge_task(name, kind, seed, with_imd, samples_wanted):
     )
     fresh, _ = sampler.draw(samples_wanted // 2, generator(seed, Purpose.CANDIDATE_CHOICE), near=True)
     test, known = pair.answer(test_rows), pair.answer(rows)
-    changes = ClassSwitches.of(samples.join([known]), pair.classes, ("old", "new"))
+    changes = ClassSwitches.of(PairSamples.concat((samples, known)), pair)
     figures = {"table": name, "pair": kind, "seed": seed, "differ": float(test.differs.mean()), "regions": {}}
-    ours = list(judge_ours(pair, samples, fresh, test, changes, "rules"))
+    ours = list(judge_ours(pair, samples, fresh, test, changes))
     figures["seconds"] = time.process_time() - started
     figures["rules"] = str(ours[0][2])
     if planted:
@@ -254,11 +252,10 @@ def judge_task(name, kind, seed, with_imd, samples_wanted):
         named = {condition.column for condition in shortest.conditions} - {pair.column}
         figures["planted"] = len(shortest.rules) == 1 and named == set(planted)
     rng = generator(seed, Purpose.PEER_TRAINING)
-    natural = pair.answer(pair.old.sampler.draw(samples_wanted, rng))
-    near = pair.answer(pair.old.sampler.draw_near(samples_wanted // 2, rng))
+    natural = pair.answer(pair.teachers[0].sampler.draw(samples_wanted, rng))
+    near = pair.answer(pair.teachers[0].sampler.draw_near(samples_wanted // 2, rng))
     methods = {
         "hornbook, rules": ours,
-        "hornbook, tree": judge_ours(pair, samples, fresh, test, changes, "tree"),
         "scikit-learn's tree": judge_trees(pair, natural, near, test, False),
         "… with the old answer": judge_trees(pair, natural, near, test, True),
     }

@@ -471,29 +471,20 @@ class Explainer(Displayed):
         )
 
     @_as_question
-    def diff(
-        self,
-        other: Any,
-        *,
-        form: Form = "rules",
-        max_literals: int = 12,
-        n_samples: int = 16_000,
-    ) -> ModelDiff:
+    def diff(self, other: Any, *, max_literals: int = 12, n_samples: int = 16_000) -> ModelDiff:
         """Say where another model disagrees with this one, or the truth: how often, and for whom.
 
         Parameters
         ----------
         other
             The new model, which may read other columns of the rows; or the labels of the rows.
-        form
-            `rules`, `tree`, `card`, or `auto` for the best of them.
         max_literals
             The most conditions that there may be to read.
         n_samples
             How many samples rules are fitted to.
 
         """
-        return diff(self.subject, other, form=form, max_literals=max_literals, n_samples=n_samples)
+        return diff(self.subject, other, max_literals=max_literals, n_samples=n_samples)
 
     @_as_question
     def learn(

@@ -258,23 +258,6 @@ def exceeds(share: Share, tolerance: float, strict: bool = False) -> bool:
     return strict and share.high > tolerance
 
 
-def measure_enrichment(inside: Share, everywhere: Share) -> float:
-    """The probability of at least as many hits in a part of the samples, if hits fell on all samples alike.
-
-    The samples of the part are among those of `everywhere`. This is Fisher's exact test, one-sided:
-    nothing is assumed about how common hits are.
-
-    Examples
-    --------
-    >>> round(measure_enrichment(Share.of(5, 5), Share.of(5, 10)), 4)  # 1 of 252 ways
-    0.004
-
-    """
-    from scipy.stats import hypergeom
-
-    return float(hypergeom.sf(inside.hits - 1, everywhere.size, everywhere.hits, inside.size))
-
-
 MOORE_FAMILIES = (1, 2, 7, 61, 2480, 1385552, 75973751474, 14087648235707352472)
 """Number of Moore families on 0, 1, … 7 variables (OEIS A102896)."""
 

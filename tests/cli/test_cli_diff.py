@@ -74,7 +74,7 @@ def test_diff_compares_a_model_with_the_truth(hornbook, folder):
     done = hornbook("diff", "--model", folder / "new.pkl", *data, *OPTIONS, "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0 and found["sides"] == ["model", "truth"]
-    assert found["groups"][0]["is_discovery"] and "age ≥" in found["groups"][0]["condition"]
+    assert "age ≥" in found["text"][0] and found["says"][0] == "model dead, truth not dead"
 
 
 @pytest.mark.parametrize(

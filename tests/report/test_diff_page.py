@@ -30,7 +30,7 @@ def test_page_shows_both_models_side_by_side(table, models):
     assert result.rows
     page = to_diff_html(replace(result, provenance={"model": {"old": {"name": "may.onnx"}}}))
     assert page.count('<div class="panel">\n<h3>') == 2 and "Old: may.onnx" in page
-    for section in ("where", "models", "groups", "rows", "limits"):
+    for section in ("where", "models", "rows", "limits"):
         assert f'<section id="{section}"' in page
     assert "old not ill, new ill" in page and "<b>bili</b>" not in page
     assert not re.search(r'(?:src|href)="(?!#)', page) and "<script" not in page

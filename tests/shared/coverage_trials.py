@@ -224,7 +224,7 @@ def try_queries(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[T
 def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any) -> Iterator[Trial]:
     """One comparison of a classifier with the truth: it errs more often above a number in one column.
 
-    Of the groups that are reported as discoveries one is drawn; the settings are those of `Explainer.diff`.
+    The settings are those of `Explainer.diff`.
     """
     waves = Waves.draw(_source(seed, MODEL))
     model = as_predictor(waves, encoding="nan")
@@ -242,12 +242,6 @@ def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any
     others = draw_rows(fresh, _source(seed, FRESH_ROWS))
     chances = err(others)
     yield Trial("diff: share of errors", _covers(found.share, float(chances.mean())))
-    discoveries = [group for group in found.groups if group.is_discovery]
-    if discoveries:
-        group = discoveries[_source(seed, CHOICE).integers(len(discoveries))]
-        others["model says"] = np.where(waves(others) > 0.5, "high", "not high")
-        inside = meet_words(group.condition, others)
-        yield Trial("diff: errors of a discovery", _covers(group.share, float(chances[inside].mean())))
 
 
 def meet_words(condition: str, rows: pd.DataFrame) -> Bools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -34,7 +34,6 @@ def diff(
     target: options.Target = None,
     columns: options.Columns = None,
     drop: options.Drop = None,
-    form: Annotated[options.Form, options.what(help="auto, rules, card or tree.")] = options.Form.RULES,
     max_literals: Annotated[int, options.how_long(min=1, max=1000, help="Most conditions to read.")] = 12,
     samples: Annotated[int, options.how_long(min=1, help="Samples to learn from.")] = 16_000,
     max_answers: options.MaxAnswers = None,
@@ -80,31 +79,28 @@ def diff(
             "a run knows its table and its target; leave out --target, --columns, --drop and --csv"
         )
     bind_options(ModelOptions, locals()).limit(context)
-    reader = DiffReader(trust_pickle, output, code_book, seed, read_cuts(bands, threshold))
-    if run is not None and other is not None:
-        inputs = reader.read_run(run, other, model, data)
+    sides = bind_options(DiffSides, locals())
+    if run is not None:
+        table, subject, about = sides.restore_run(run, data)
     else:
         target = _name_target(str(data), target)
-        table = bind_options(TableOptions, locals()).load()
-        inputs = reader.read_table(table, str(model or old), new)
+        table, subject, about = sides.bind_table(bind_options(TableOptions, locals()).load())
+    rival, about_rival = sides.read_other(table, run)
     if output is not None:
         context.with_resource(lock_folder(output))
     settings = {
-        "form": form.value,
         "max_literals": max_literals,
         "samples": samples,
         "seed": seed,
         "code_book": describe_code_book(code_book),
     }
-    kept = NewRun.start(inputs.table, inputs.subject, inputs.about, settings, output, force)
-    with progress("asking the models", answers=4 * (len(inputs.subject.frame) + samples)):
-        result = compare(
-            inputs.subject, inputs.other, form=form.value, max_literals=max_literals, n_samples=samples
-        )
+    kept = NewRun.start(table, subject, {"old": about, **about_rival}, settings, output, force)
+    with progress("asking the models", answers=4 * (len(subject.frame) + samples)):
+        result = compare(subject, rival, max_literals=max_literals, n_samples=samples)
     result = replace(
         result,
         provenance={name: kept.config[name] for name in ("data", "model", "settings")},
-        notes=(*result.notes, *kept.notes, *inputs.note_other()),
+        notes=(*result.notes, *kept.notes, *(_note_other(table, subject, rival) if about_rival else ())),
     )
     above = tolerance is not None and exceeds(result.share, tolerance, strict)
     _report(result, kept, tolerance, above, as_json)
@@ -129,71 +125,73 @@ def _report(result: ModelDiff, run: NewRun, tolerance: float | None, above: bool
 
 
 @dataclass(frozen=True)
-class DiffInputs:
-    """The table of a comparison, the old model bound to it, the other side, and what is known of files."""
+class DiffSides:
+    """Which models are compared, and how they are read; numbers are cut into classes as is said."""
 
-    table: TargetTable
-    subject: Subject
-    other: Any
-    about: dict[str, Any]
-
-    def note_other(self) -> Iterator[str]:
-        """Say what the new model reads, if there is one, and how often it agrees with the labels."""
-        table, subject = self.table, self.subject
-        if "new" in self.about:
-            new = table.bind(self.other, {"seed": subject.seed}, subject.words)
-            yield from new.note_columns("the new model")
-            yield from new.note_levels("the new model")
-            yield from new.note_cut("the new model")
-            if table.labels is not None:
-                yield from new.note_accuracy(table.labels, "the new model")
-
-
-@dataclass(frozen=True)
-class DiffReader:
-    """Reads what is compared; numbers are cut into classes as is said, or as in a run."""
-
-    trust_pickle: bool
-    folder: Path | None  # keeps the answers of endpoints
+    old: str | None
+    new: str | None
+    other: str | None
+    model: str | None
+    bands: str | None
+    threshold: float | None
     code_book: Path | None
     seed: int
-    cuts: Mapping[str, Any]
+    trust_pickle: bool
+    output: Path | None  # keeps the answers of endpoints
 
-    def read_run(self, run: Path, source: str, model: str | None, data: str | None) -> DiffInputs:
-        """The model of a run, bound to the run's table, and another one; both may have moved."""
+    def restore_run(self, run: Path, data: str | None) -> tuple[TargetTable, Subject, dict[str, Any]]:
+        """The table of a run, its model bound to it, and what is known of the model; both may have moved."""
         from hornbook.code_book import read_code_book
         from hornbook.runs import Run, describe_model
 
-        earlier, moved = Run.load(run), None if model is None else Path(model)
+        earlier, moved = Run.load(run), None if self.model is None else Path(self.model)
         loaded, table = earlier.load_model(moved, self.trust_pickle), earlier.load_table(data)
-        old_source = earlier.config["model"].get("url") or str(earlier.find_model(moved))
-        given = {name: cut for name, cut in self.cuts.items() if cut is not None}
-        new, about = self._load(source, given or earlier.settings)
+        source = earlier.config["model"].get("url") or str(earlier.find_model(moved))
         words = None if self.code_book is None else read_code_book(self.code_book, table.features)
         subject = replace(earlier.bind(table, loaded, words), seed=self.seed)
-        return DiffInputs(table, subject, new, {"old": describe_model(old_source, loaded), "new": about})
+        return table, subject, describe_model(source, loaded)
 
-    def read_table(self, table: TargetTable, old: str, new: str | None) -> DiffInputs:
-        """Two models, or a model and the labels of the table."""
+    def bind_table(self, table: TargetTable) -> tuple[TargetTable, Subject, dict[str, Any]]:
+        """A table, a model bound to it, and what is known of the model."""
         from hornbook.code_book import read_code_book
+        from hornbook.models import load_model
+        from hornbook.runs import describe_model
 
-        model, about_old = self._load(old, self.cuts)
-        other, about = table.labels, {"old": about_old}
-        if new is not None:
-            other, about["new"] = self._load(new, self.cuts)
-        elif other is None:
+        source = str(self.model or self.old)
+        loaded = load_model(source, self.trust_pickle, self.output)
+        settings = {"seed": self.seed, **read_cuts(self.bands, self.threshold)}
+        words = read_code_book(self.code_book, table.features)
+        return table, table.bind(loaded, settings, words), describe_model(source, loaded)
+
+    def read_other(self, table: TargetTable, run: Path | None) -> tuple[Any, dict[str, Any]]:
+        """Another model, and what is known of it; or the labels of the table.
+
+        Its numbers are cut into classes as those of the run, if nothing else is said.
+        """
+        from hornbook.models import load_model
+        from hornbook.runs import Run, cut_model, describe_model
+
+        source, cuts = self.other or self.new, read_cuts(self.bands, self.threshold)
+        if source is not None:
+            if run is not None and not any(cut is not None for cut in cuts.values()):
+                cuts = Run.load(run).settings
+            loaded = load_model(source, self.trust_pickle, self.output)
+            return cut_model(loaded, cuts), {"new": describe_model(source, loaded)}
+        if table.labels is None:
             raise HornbookError(
                 f"{table.table.name} has no column {table.target!r}; name that of the labels by --target"
             )
-        words = read_code_book(self.code_book, table.features)
-        return DiffInputs(table, table.bind(model, {"seed": self.seed}, words), other, about)
+        return table.labels, {}
 
-    def _load(self, source: str, cuts: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        from hornbook.models import load_model
-        from hornbook.runs import cut_model, describe_model
 
-        loaded = load_model(source, self.trust_pickle, self.folder)
-        return cut_model(loaded, cuts), describe_model(source, loaded)
+def _note_other(table: TargetTable, subject: Subject, model: Any) -> Iterator[str]:
+    """Say what the new model reads, and how often it agrees with the labels."""
+    new = table.bind(model, {"seed": subject.seed}, subject.words)
+    yield from new.note_columns("the new model")
+    yield from new.note_levels("the new model")
+    yield from new.note_cut("the new model")
+    if table.labels is not None:
+        yield from new.note_accuracy(table.labels, "the new model")
 
 
 def _refuse_unclear(
@@ -238,11 +236,10 @@ def _write_verdict(result: ModelDiff, tolerance: float, above: bool, folder: Pat
         f"{verdict}: {line}" if not number else line for number, line in enumerate(result.describe()[:2])
     ]
     lines[0] += f"; the tolerance is {100 * tolerance:g} %"
-    pairs = zip(result.explanation.lines(), result.lines, strict=True)
     named = [
-        f"{line.text}: {result.say(line.outcome, own)}   # {own.rows:,} rows"
-        for line, own in pairs
-        if own is not None and line.outcome != result.explanation.classes[0]
+        f"{line.text}: {result.say(line, own)}   # {own.rows:,} rows"
+        for line, own in zip(result.explanation.lines(), result.lines, strict=True)
+        if line.outcome != result.explanation.classes[0]
     ]
     where = "see it all without --tolerance" if folder is None else f"open {folder / 'report.html'}"
     return [*lines, *named[:MAX_LOGGED_LINES], where]

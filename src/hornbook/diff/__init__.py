@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from hornbook.diff.diff import diff
-from hornbook.diff.result import DiffGroup, DiffLine, DiffRow, ModelDiff, ModelSide
+from hornbook.diff.result import DiffLine, DiffRow, ModelDiff, ModelSide
 
 __all__ = [
-    "DiffGroup",
     "DiffLine",
     "DiffRow",
     "ModelDiff",

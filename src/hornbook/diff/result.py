@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from hornbook.display import Displayed, count_things
-from hornbook.explanations import Explanation
+from hornbook.explanations import Line, RuleSet
 from hornbook.schema import also_writes, write_json
 from hornbook.statistics import Share, StratifiedShare
 
-DIFF_FORMAT = 3
+DIFF_FORMAT = 4
 """The version of the JSON form."""
 
 TELLING_ROWS = 20
 """Unseen rows that tell more about a line than samples do."""
-
-FALSE_DISCOVERY_RATE = 0.05
-"""The share of groups that are said to differ more, and do not, is at most this on average."""
 
 
 @dataclass(frozen=True)
@@ -56,40 +53,12 @@ class DiffLine(Displayed):
         return share is None or not share.estimate < 0.5  # nothing is known without any
 
     def __str__(self) -> str:
-        return describe_line(self)
-
-
-@also_writes("is_discovery")
-@dataclass(frozen=True)
-class DiffGroup(Displayed):
-    """A group of rows, and the share of its held-out rows on which there is disagreement.
-
-    Attributes
-    ----------
-    condition
-        The group in words.
-    share
-        The share of its held-out rows with disagreement. Of the intervals of all groups that are
-        discoveries at most 5 % miss on average; so they have a higher confidence than others.
-    p_value
-        The probability of so much disagreement if the group were like all rows, by Fisher's exact test.
-    q_value
-        The least false discovery rate at which the group counts as one with more disagreement.
-
-    """
-
-    condition: str
-    share: Share
-    p_value: float
-    q_value: float
-
-    @property
-    def is_discovery(self) -> bool:
-        """Whether there is more disagreement than elsewhere, with the false discovery rate controlled."""
-        return self.q_value <= FALSE_DISCOVERY_RATE
-
-    def __str__(self) -> str:
-        return f"{self.condition}: {self.share}" + ("" if self.is_discovery else ", as elsewhere")
+        words = [count_things(self.rows, "row")]
+        if self.unseen.size:
+            words.append(f"right on {self.unseen.hits} of {self.unseen.size} held-out rows")
+        if self.precision is not None and self.precision.size:
+            words.append(f"on samples {self.precision}")
+        return "; ".join(words)
 
 
 @dataclass(frozen=True)
@@ -105,7 +74,7 @@ class DiffRow(Displayed):
     old, new
         What each side says.
     line
-        The number of the explanation's line that says so; None if none does.
+        The number of the line that names a switch for it; None if none does.
 
     """
 
@@ -145,10 +114,7 @@ class ModelSide(Displayed):
 
 @also_writes(
     text=lambda diff: [line.text for line in diff.explanation.lines()],
-    says=lambda diff: [
-        None if own is None else diff.say(line.outcome, own)
-        for line, own in zip(diff.explanation.lines(), diff.lines, strict=True)
-    ],
+    says=lambda diff: [diff.say(*each) for each in zip(diff.explanation.lines(), diff.lines, strict=True)],
     format=lambda diff: DIFF_FORMAT,
 )
 @dataclass(frozen=True)
@@ -170,11 +136,9 @@ class ModelDiff(Displayed):
     explanation
         Where the disagreement is: its classes are `the same` and the switches.
     lines
-        The statistics of each line of the explanation; None for a line that decides nothing.
+        The statistics of each line of the explanation.
     recall
         The share of the held-out rows with disagreement to which a line applies that says it rightly.
-    groups
-        The groups that were tested: first those with more disagreement than elsewhere, the worst first.
     rows
         Some of the held-out rows with disagreement.
     models
@@ -194,17 +158,16 @@ class ModelDiff(Displayed):
     target: str
     classes: tuple[str, ...]
     share: Share
-    samples: StratifiedShare | None
     switches: Mapping[str, Share]
-    explanation: Explanation
-    lines: tuple[DiffLine | None, ...]
+    explanation: RuleSet
+    lines: tuple[DiffLine, ...]
     recall: Share
-    groups: tuple[DiffGroup, ...]
     rows: tuple[DiffRow, ...]
     models: tuple[ModelSide, ...]
-    answers: int
-    distribution: str
-    missing_values: str
+    samples: StratifiedShare | None = None
+    answers: int = 0
+    distribution: str = ""
+    missing_values: str = ""
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -213,11 +176,11 @@ class ModelDiff(Displayed):
         """The verb for a disagreement."""
         return "the model errs" if self.sides[1] == "truth" else "they disagree"
 
-    def say(self, outcome: str, line: DiffLine) -> str:
+    def say(self, line: Line, own: DiffLine) -> str:
         """What a line says: its outcome, or where that is mostly wrong how often there is disagreement."""
-        if line.is_right:
-            return outcome
-        return f"{self.verb} on {100 * line.differs:.0f} % of these, {100 * line.elsewhere:.0f} % elsewhere"
+        if own.is_right:
+            return line.outcome
+        return f"{self.verb} on {100 * own.differs:.0f} % of these, {100 * own.elsewhere:.0f} % elsewhere"
 
     def describe(self) -> list[str]:
         """The figures in words, a line each."""
@@ -232,34 +195,12 @@ class ModelDiff(Displayed):
         return lines
 
     def __str__(self) -> str:
-        return "\n".join(self._write())
-
-    def _write(self) -> Iterator[str]:
-        for line, statistics in zip(self.explanation.lines(), self.lines, strict=True):
-            text = "  " * line.depth + line.text
-            if statistics is None:
-                yield text
-            else:
-                yield f"{text}: {self.say(line.outcome, statistics)}   # {describe_line(statistics)}"
-        yield from (f"# {line}" for line in self.describe())
-        discoveries = [group for group in self.groups if group.is_discovery]
-        if self.groups:
-            share = f"in {len(discoveries)} of {len(self.groups)} groups tested"
-            yield f"# {share} {self.verb} more often than elsewhere (false discovery rate 5 %)"
-        for group in discoveries:
-            yield f"#   {group}"
-        yield from (f"# {note}" for note in self.notes)
+        lines = [
+            f"{line.text}: {self.say(line, own)}   # {own}"
+            for line, own in zip(self.explanation.lines(), self.lines, strict=True)
+        ]
+        return "\n".join([*lines, *(f"# {line}" for line in (*self.describe(), *self.notes))])
 
     def to_json(self) -> str:
         """The JSON form."""
         return write_json(self)
-
-
-def describe_line(line: DiffLine) -> str:
-    """Say how often a line applies and is right."""
-    words = [count_things(line.rows, "row")]
-    if line.unseen.size:
-        words.append(f"right on {line.unseen.hits} of {line.unseen.size} held-out rows")
-    if line.precision is not None and line.precision.size:
-        words.append(f"on samples {line.precision}")
-    return "; ".join(words)

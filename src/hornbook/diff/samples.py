@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -42,148 +42,64 @@ GUIDED_ROUNDS = 4
 
 
 @dataclass(frozen=True, eq=False)
-class ModelPair:
-    """Two models bound to the same rows, whose classes are numbered together.
+class Compared:
+    """A model and another one, or the truth, whose classes are numbered together.
 
     Parameters
     ----------
-    old, new
-        The models.
+    sides
+        What the two are called: `old` and `new`, or `model` and `truth`.
+    teachers
+        The models: two, or the one that is compared with the truth.
     classes
         The classes of both, in words.
     numbers
         For each model, the common number of each of its classes.
-    column
-        What the column is called that has the old model's answers.
 
     """
 
-    old: ClassifierTeacher
-    new: ClassifierTeacher
+    sides: tuple[str, str]
+    teachers: tuple[ClassifierTeacher, ...]
     classes: tuple[str, ...]
-    numbers: tuple[Ints, Ints]
-    column: str
+    numbers: tuple[Ints, ...]
 
-    sides = ("old", "new")
+    @cached_property
+    def column(self) -> str:
+        """A name for the column of the first model's answers that no column of the table has."""
+        name = f"{self.sides[0]} says"
+        while name in self.teachers[0].frame.columns:
+            name += " itself"
+        return name
 
-    @property
-    def frame(self) -> pd.DataFrame:
-        """The rows that both are bound to."""
-        return self.old.frame
+    def label(self, rows: pd.DataFrame, model: int = 0) -> Ints:
+        """The common number of a model's class for each row."""
+        return self.numbers[model][self.teachers[model].labels(rows)]
 
-    @property
-    def teachers(self) -> tuple[ClassifierTeacher, ...]:
-        """The models."""
-        return self.old, self.new
+    def add_answers(self, rows: pd.DataFrame, numbers: Ints) -> pd.DataFrame:
+        """The rows with a further column: the first model's class of each, in words."""
+        return replace_columns(rows, {self.column: np.array(self.classes, object)[numbers]})
 
-    def labels(self, rows: pd.DataFrame) -> tuple[Ints, Ints]:
-        """The common number of each model's class for each row, first of the old model."""
-        old, new = self.numbers
-        return old[self.old.labels(rows)], new[self.new.labels(rows)]
-
-    def label_old(self, rows: pd.DataFrame) -> Ints:
-        """The common number of the old model's class for each row."""
-        return self.numbers[0][self.old.labels(rows)]
-
-    def answer(self, rows: pd.DataFrame) -> PairSamples:
-        """The rows with the answers of both, each row counting 1."""
-        old, new = self.labels(rows)
-        return PairSamples(add_answers(rows, self.column, self.classes, old), old, new, np.ones(len(rows)))
-
-    def agree(self, rows: pd.DataFrame) -> Bools:
-        """For which rows both say the same."""
-        old, new = self.labels(rows)
-        same: Bools = old == new
-        return same
-
-    def find_close_rows(self) -> Bools:
-        """The rows that are closest to another decision of either model."""
-        rows = self.old.sampler.frame
-        close = np.zeros(len(rows), np.bool_)
-        for margins in self.measure_margins(rows):
-            close[np.argsort(margins, kind="stable")[: max(1, round(CLOSE_SHARE * len(rows)))]] = True
-        return close
-
-    def measure_margins(self, rows: pd.DataFrame) -> list[Floats]:
-        """For each model, how far each row is from another decision of it."""
-        return [teacher.measure_leads(rows) for teacher in (self.old, self.new)]
+    def answer(self, rows: pd.DataFrame, units: Ints | None = None, truth: Ints | None = None) -> PairSamples:
+        """The rows with the answers of both sides, each row counting 1."""
+        old = self.label(rows)
+        new = self.label(rows, 1) if truth is None else truth
+        return PairSamples(self.add_answers(rows, old), old, new, np.ones(len(rows)), units)
 
 
-@dataclass(frozen=True, eq=False)
-class LabelledModel:
-    """A model and the truth about rows, whose classes are numbered together.
-
-    Parameters
-    ----------
-    model
-        The model.
-    frame
-        The rows by which an explanation is chosen.
-    classes
-        The classes of model and truth, in words.
-    numbers
-        The common number of each class of the model.
-    column
-        What the column is called that has the model's answers.
-
-    """
-
-    model: ClassifierTeacher
-    frame: pd.DataFrame
-    classes: tuple[str, ...]
-    numbers: Ints
-    column: str
-
-    sides = ("model", "truth")
-
-    @property
-    def teachers(self) -> tuple[ClassifierTeacher, ...]:
-        """The model alone."""
-        return (self.model,)
-
-    def answer(self, rows: pd.DataFrame, truth: Ints, units: Ints) -> PairSamples:
-        """Rows with the model's answers and the truth, each row counting 1."""
-        answers = self.label_old(rows)
-        return PairSamples(
-            add_answers(rows, self.column, self.classes, answers), answers, truth, np.ones(len(rows)), units
-        )
-
-    def label_old(self, rows: pd.DataFrame) -> Ints:
-        """The common number of the model's class for each row."""
-        return self.numbers[self.model.labels(rows)]
-
-
-Compared: TypeAlias = ModelPair | LabelledModel
-"""The two sides of a comparison."""
-
-
-def pair_models(subject: Subject, new: Any) -> ModelPair:
+def pair_models(subject: Subject, new: Any) -> Compared:
     """Bind another model to the rows of a subject. Each reads those columns that it was trained on."""
     old = subject.teacher
     teacher = bind_classifier(new, old.frame, subject.seed)
     classes, numbers = match_classes(old.classes, teacher.classes, subject.words)
     names = subject.words.name_classes(subject.target, classes)
-    return ModelPair(old, teacher, names, numbers, name_answers(old.frame, "old"))
-
-
-def name_answers(frame: pd.DataFrame, side: str) -> str:
-    """A name for the column of a model's answers that no column of the table has."""
-    name = f"{side} says"
-    while name in frame.columns:
-        name += " itself"
-    return name
-
-
-def add_answers(rows: pd.DataFrame, column: str, classes: tuple[str, ...], numbers: Ints) -> pd.DataFrame:
-    """The rows with a further column: the class of each, in words."""
-    return replace_columns(rows, {column: np.array(classes, object)[numbers]})
+    return Compared(("old", "new"), (old, teacher), names, numbers)
 
 
 @dataclass(frozen=True, eq=False)
 class PairSamples:
-    """Samples, the class that each model gives them, and what each counts.
+    """Samples, the class that each side gives them, and what each counts.
 
-    The frame has a further column with the old model's answers. Without guidance every sample counts 1;
+    The frame has a further column with the first model's answers. Without guidance every sample counts 1;
     a guided one counts by how often it would have been drawn then. Rows of a table have the number of
     their unit, such as that of all rows that equal it; other samples are independent.
     """
@@ -211,13 +127,6 @@ class PairSamples:
             return Share.where(hits, self.units)
         return Share.where(hits[where], None if self.units is None else self.units[where])
 
-    def take_one_of_each_unit(self) -> PairSamples:
-        """The first sample of each unit: these are independent."""
-        if self.units is None:
-            return self
-        first = np.sort(np.unique(self.units, return_index=True)[1])
-        return PairSamples(self.frame.iloc[first], self.old[first], self.new[first], self.weights[first])
-
     @classmethod
     def concat(cls, parts: Sequence[PairSamples]) -> PairSamples:
         """All samples together, each in its unit if all have units."""
@@ -244,15 +153,19 @@ class GuidedSampler:
 
     """
 
-    pair: ModelPair
+    pair: Compared
     credit: Floats
 
     @classmethod
-    def start(cls, pair: ModelPair) -> GuidedSampler:
+    def start(cls, pair: Compared) -> GuidedSampler:
         """Begin with the rows on which the models disagree; without any, with those close to a decision."""
-        rows = pair.old.sampler.frame
-        differs = ~pair.agree(rows)
-        return cls(pair, (differs if differs.any() else pair.find_close_rows()).astype(np.float64))
+        rows = pair.teachers[0].sampler.frame
+        credit = pair.label(rows) != pair.label(rows, 1)
+        if not credit.any():
+            for teacher in pair.teachers:
+                nearest = np.argsort(teacher.measure_leads(rows), kind="stable")
+                credit[nearest[: max(1, round(CLOSE_SHARE * len(rows)))]] = True
+        return cls(pair, credit.astype(np.float64))
 
     @property
     def chances(self) -> Floats:
@@ -266,7 +179,7 @@ class GuidedSampler:
     ) -> tuple[PairSamples, GuidedSampler]:
         """Draw samples; return them and the sampler that has learned from them."""
         chances = self.chances
-        frame, first = self.pair.old.sampler.draw_guided(size, chances, rng, near)
+        frame, first = self.pair.teachers[0].sampler.draw_guided(size, chances, rng, near)
         weights = 1 / (len(chances) * chances[first])
         samples = replace(self.pair.answer(frame), weights=weights)
         seen = np.bincount(first, samples.differs, len(chances))

@@ -270,7 +270,6 @@ def list_diff_limits(diff: ModelDiff) -> list[str]:
     limits = [
         "It says nothing about causes: a condition that tells where answers differ need not be why they do.",
         f"It says nothing about cases unlike those that it was measured on: {diff.distribution}.",
-        "Groups that are not reported may still have more disagreement: there were too few rows to say so.",
         *diff.notes,
     ]
     if len(diff.models) == 2:

@@ -46,9 +46,6 @@ if TYPE_CHECKING:
 MAX_SHOWN_CATEGORIES = 32
 """Categories of a column that a reader can choose from, the commonest first."""
 
-SHOWN_GROUPS = 12
-"""Groups that are shown besides those with more disagreement."""
-
 
 def to_html(extraction: Extraction) -> str:
     """Render an extraction as one self-contained HTML page.
@@ -133,7 +130,6 @@ def _finite(value: Any) -> Any:
 def to_diff_html(diff: ModelDiff) -> str:
     """Render a comparison as one self-contained HTML page."""
     against_truth = len(diff.models) == 1
-    discoveries = [group for group in diff.groups if group.is_discovery]
     read = [set(model.columns) for model in diff.models]
     own = [
         [name for name in model.columns if any(name not in other for other in read)] for model in diff.models
@@ -149,8 +145,6 @@ def to_diff_html(diff: ModelDiff) -> str:
         first=f"The {diff.sides[0]} says" if against_truth else f"{diff.sides[0].capitalize()} says",
         second="It is" if against_truth else f"{diff.sides[1].capitalize()} says",
         populations=POPULATIONS,
-        discoveries=discoveries,
-        shown_groups=diff.groups[: len(discoveries) + SHOWN_GROUPS],
         own_columns=own,
         making=describe_diff_making(diff),
         provenance=describe_provenance(diff.provenance),
