@@ -60,8 +60,7 @@ def test_check_reads_the_rules_that_learn_prints_and_keeps(hornbook, folder, tmp
     assert "age ≥ " in hornbook("show", tmp_path).stdout
     page = (tmp_path / "report.html").read_text()
     assert "when only their conditions are known" in page
-    told = [hornbook("explain", tmp_path, "--set", f"age={value}").stdout for value in ("low", "25")]
-    assert told[0] == told[1]
+    assert "it would be" in hornbook("explain", tmp_path, "--set", "age=25").stdout
 
 
 def test_same_command_resumes_and_a_finished_run_is_not_overwritten(hornbook, arguments, tmp_path):

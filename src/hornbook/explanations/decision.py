@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing, find_range, make_range
+from hornbook.conditions import Category, Condition, IsTrue, Missing, find_range, make_range
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.explanations.explanation import Explanation, ReasonCode
@@ -94,7 +94,7 @@ def explain_row(explanation: Explanation, row: Any) -> Decision:
     row = read_row(row, explanation.columns)
     reason = explanation.explain(row)
     change, other = find_change(explanation, row, reason.outcome)
-    words = tuple(map(explanation.code_book.describe, change))
+    words = tuple(explanation.code_book.describe(condition.round()) for condition in change)
     otherwise = "" if other is None else explanation.classes[other]
     return Decision(explanation.classes[reason.outcome], reason.facts, words, otherwise, reason.codes)
 
@@ -213,6 +213,9 @@ def list_cells(
         for low, high in pairwise([-inf, *cuts, inf]):
             value = high if high < inf else float(np.nextafter(low, inf))
             yield value, make_range(column, low, high)
+    if any(isinstance(condition, IsTrue) for condition in own):
+        yield from ((int(truth), IsTrue(column, truth)) for truth in (True, False))
+        return
     # single values first
     named = sorted((condition.named_values for condition in own), key=lambda values: len(values) > 1)
     values = dict.fromkeys(value for values in named for value in values)

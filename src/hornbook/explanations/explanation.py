@@ -239,8 +239,7 @@ class Explanation(Displayed, ABC):
     def explain_case(self, values: Mapping[str, Any]) -> Any:
         """Why it decides as it does about values of columns, and what would change that.
 
-        The answer prints itself. Columns without a value are missing, and it says which were not given. A
-        value may also be text of which `names_part` is true.
+        The answer prints itself. Columns without a value are missing, and it says which were not given.
         """
         from hornbook.explanations.decision import explain_row
 
@@ -256,10 +255,6 @@ class Explanation(Displayed, ABC):
             facts=tuple(not_given.get(fact, fact) for fact in decision.facts),
             codes=tuple(replace(code, fact=not_given.get(code.fact, code.fact)) for code in decision.codes),
         )
-
-    def names_part(self, column: str, text: str) -> bool:
-        """Whether a text is the name of a part of a column's values, such as `high`; here nothing is."""
-        return False
 
     def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
         """Why it decides as it does about each row; rows of which the same conditions hold share a reason."""

@@ -79,8 +79,8 @@ class UnknownLevels:
 def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, Any]:
     """The values of some columns as the table has them, None where one is missing.
 
-    Columns may be named by their labels, and values by names of parts that the explanation knows. Refuse a
-    column that the table does not have, and a value that its column never has.
+    Columns may be named by their labels. Refuse a column that the table does not have, and a value that its
+    column never has.
 
     Examples
     --------
@@ -102,8 +102,7 @@ def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, 
     read = {}
     for name, value in values.items():
         column = find_column(name, summaries, book)
-        named = isinstance(value, str) and extraction.explanation.names_part(column, value.strip())
-        read[column] = value.strip() if named else read_value(summaries[column], book, value)
+        read[column] = read_value(summaries[column], book, value)
     return read
 
 

@@ -24,7 +24,7 @@ from hornbook.explanations import (
 from hornbook.extraction.fidelity import Fidelity
 from hornbook.lazy import load_lazily
 from hornbook.logic import HornTheory
-from hornbook.queries import Conclusion, Estimated, Guarantee
+from hornbook.queries import Estimated, Guarantee
 from hornbook.schema import also_writes, read_object, write_json, write_object
 from hornbook.statistics import Share
 from hornbook.storage import parse_json, write_file
@@ -414,7 +414,7 @@ class Extraction(Displayed):
         predicted: NDArray[Any] = np.array(self.classes)[self.explanation.decide(rows)]
         return predicted
 
-    def explain(self, row: Any) -> Decision | Conclusion:
+    def explain(self, row: Any) -> Decision:
         """Why the explanation decides as it does about one row, and the smallest change that would change it.
 
         Parameters
@@ -428,7 +428,7 @@ class Extraction(Displayed):
         values = _upper("name_values")(row, self._column_names)
         if self.target not in self._column_names:
             values.pop(self.target, None)
-        answer: Decision | Conclusion = self.explanation.explain_case(_upper("read_values")(self, values))
+        answer: Decision = self.explanation.explain_case(_upper("read_values")(self, values))
         return answer
 
     def describe_refuted(self) -> Iterator[str]:

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from hornbook.lazy import load_lazily
-from hornbook.queries.conclusion import Conclusion
 from hornbook.queries.distributions import DEFAULT_MISSING, Distribution, Labelled, Mixture, Random, Rows
 from hornbook.queries.horn1 import horn1
 from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
@@ -72,7 +71,6 @@ __all__ = [
     "Cached",
     "Classifier",
     "Closed",
-    "Conclusion",
     "Counted",
     "Counterexample",
     "Distribution",

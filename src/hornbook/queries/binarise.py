@@ -24,7 +24,7 @@ from hornbook.conditions import (
     spell_level,
 )
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
+from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.queries.literals import exclusivity_rules, group_by_column
 from hornbook.schema import read_json, write_json
 from hornbook.tables.frames import as_frame, refuse_infinity
@@ -259,45 +259,6 @@ class Binariser(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         variable, count = self.vocabulary_.index(name), len(self.conditions_)
         condition = self.conditions_[variable % count]
         return condition if variable < count else condition.negate()
-
-    def name_bins(self, column: str) -> dict[str, int]:
-        """The names of a column's ranges or levels, and their variables; none of a column of truth values."""
-        own = [v for v, condition in enumerate(self.conditions_) if condition.column == column]
-        names = self.vocabulary_.named(own)
-        return {
-            name.removeprefix(f"{column}="): v for name, v in zip(names, own, strict=True) if name != column
-        }
-
-    def facts(self, column: str, value: str) -> Interpretation:
-        """Return the facts that follow from a column's value, a text: a number, a word, or a bin's name.
-
-        Examples
-        --------
-        >>> binariser = Binariser().fit(pd.DataFrame({"age": [20.0, 40, 60, 100]}))
-        >>> binariser.facts("age", "high") == binariser.facts("age", "90")
-        True
-
-        """
-        check_is_fitted(self)
-        Vocabulary(self.columns_).index(column)  # refuses a column that is not there
-        bins = self.name_bins(column)
-        if value.strip() == "?":
-            return Interpretation(frozenset())
-        if value in bins:
-            values = np.full((1, len(self.conditions_)), np.nan)
-            values[0, list(bins.values())] = 0
-            values[0, bins[value]] = 1
-            return Batch.from_array(
-                np.hstack([values, 1 - values]) if self.dual else values, self.vocabulary_
-            )[0]
-        parsed: Any = pd.to_numeric(pd.Series([value]), errors="coerce").fillna(pd.Series([np.nan]))[0]
-        named = [each for v in bins.values() for each in self.conditions_[v].named_values]
-        numeric = not any(isinstance(each, str) for each in named)
-        if np.isnan(parsed) and numeric and bins:
-            raise HornbookError(f"column {column!r} is a number or one of {', '.join(bins)}, not {value!r}")
-        row = pd.DataFrame({name: [np.nan] for name in self.columns_}, dtype=object)
-        row[column] = [parsed if numeric and not np.isnan(parsed) else value]
-        return self.batch(row)[0]
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The names of the variables."""

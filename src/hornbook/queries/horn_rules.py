@@ -12,14 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, IsTrue, merge_conditions, write_value
+from hornbook.conditions import Condition, IsTrue, merge_conditions
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.explanation import Explanation, Line, Reason
 from hornbook.logic import (
+    BOTTOM,
     Batch,
     Bools,
     Bottom,
+    Head,
     HornTheory,
     Interpretation,
     Rule,
@@ -28,7 +30,6 @@ from hornbook.logic import (
     read_rule,
     rule_object,
 )
-from hornbook.queries.conclusion import Conclusion, explain_facts
 from hornbook.queries.reader import Reader
 from hornbook.schema import read_object, write_object
 
@@ -211,37 +212,16 @@ class HornRules(Explanation):
         return [reasons[facts] for facts in given]
 
     def _list_reasons(self, facts: Interpretation) -> tuple[str, ...]:
-        """The facts from which a class follows, in words."""
-        proof = self.conclude(facts).proof
+        """The facts from which a contradiction, or else a class, follows, in words."""
+        given = facts.true.difference(self.label_variables)
+        closed = self.theory.closure(given)
+        goals: tuple[Head, ...] = (BOTTOM, *sorted(facts.false), *self.label_variables[::-1])
+        goal = next((goal for goal in goals if goal in closed), None)
+        proof = None if goal is None else self.theory.explain(Rule(given, goal))
         if proof is None:
-            return ()
+            return ("no rule is broken" if self.label is None else "no rule decides",)
         needed = {v for rule in proof.steps for v in rule.body}
         return self._describe_facts(self.theory.vocabulary.name(v) for v in sorted(needed & proof.facts))
-
-    def explain_case(self, values: Mapping[str, Any]) -> Conclusion:
-        """What follows from values of columns or names of their parts, and what would undo it."""
-        return self.conclude(self.read_facts(values))
-
-    def read_facts(self, values: Mapping[str, Any]) -> Interpretation:
-        """The facts about variables that follow from values of columns or names of their parts."""
-        texts = {name: "?" if value is None else write_value(value) for name, value in values.items()}
-        return self.reader.facts(texts)
-
-    def names_part(self, column: str, text: str) -> bool:
-        """Whether a text is the name of a bin of a column."""
-        return text in self.reader.bins(column)
-
-    def conclude(self, facts: Interpretation) -> Conclusion:
-        """What follows from facts, with its proof, and the fewest facts that would undo it."""
-        assumed = None if self.label is None else self.classes[self.default]
-        return explain_facts(
-            self.theory,
-            facts,
-            self.label_variables[::-1],
-            self.reader.groups,
-            assumed,
-            self.describe,
-        )
 
     def compile(self) -> TheoryOfVariables:
         """The theory itself."""

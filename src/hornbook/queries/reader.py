@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hornbook.conditions import Condition
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.logic import NEGATION_PREFIX, Batch, Interpretation, Vocabulary
+from hornbook.logic import NEGATION_PREFIX, Batch, Vocabulary
 from hornbook.models import COMPLETE, ENCODINGS, Predictor, columns_with_missing, make_missing
 from hornbook.queries.literals import Groups, group_by_column
 from hornbook.tables import Kind
@@ -185,29 +185,6 @@ class Reader(Displayed):
         values = to_floats(frame)
         lone = [v for v, dual in self.vocabulary.pairs if dual >= len(self.columns)]
         return Batch.from_array(np.hstack([values, 1 - values[:, lone]]), self.vocabulary)
-
-    def facts(self, values: Mapping[str, str]) -> Interpretation:
-        """The facts that follow from values of columns as text: numbers, words, names of bins, or `?`."""
-        true: set[int] = set()
-        false: set[int] = set()
-        for column, value in values.items():
-            known = self._facts_of(column, value)
-            true |= known.true
-            false |= known.false
-        return Interpretation(frozenset(true), frozenset(false))
-
-    def bins(self, column: str) -> tuple[str, ...]:
-        """The names of the ranges or levels of a column."""
-        return tuple(self.described.name_bins(column)) if self.described and self.binarises else ()
-
-    def _facts_of(self, column: str, value: str) -> Interpretation:
-        if self.described is not None and self.binarises:
-            return self.described.facts(column, value)
-        if value.strip() not in ("0", "1", "?"):
-            raise HornbookError(f"column {column!r} is 0, 1 or ?, not {value!r}")
-        row = dict.fromkeys(self.columns, np.nan)
-        row[self.columns[Vocabulary(self.columns).index(column)]] = float(value.replace("?", "nan"))
-        return self.batch(pd.DataFrame([row]))[0]
 
     def condition(self, name: str) -> Condition | None:
         """The condition behind the name of a variable; None if it is known by its name alone."""
