@@ -1,11 +1,8 @@
 """Hostile names: whatever features are called, what is compiled or exported says the same as before."""
 
-import csv
-import io
 import re
 import sqlite3
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,16 +11,13 @@ from explanation_strategies import explanations as random_explanations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook.cli.show import _write_csv as format_csv
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import ConditionRule, RuleSet
 from hornbook.exports import write_source
 from hornbook.exports.dialects import sql_name
 from hornbook.exports.source import sql_columns
-from hornbook.extraction import LineStatistics
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary, fresh_name
-from hornbook.statistics import Share
 from hornbook.testing import batches, hostile_names, hostile_vocabularies, rules
 
 
@@ -198,16 +192,6 @@ def test_json_dimacs_and_text_come_back(theory):
     assert HornTheory.from_json(theory.to_json()) == theory
     assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
     assert HornTheory.parse(theory.to_text(), theory.vocabulary) == theory
-
-
-@given(explanations())
-def test_csv_of_an_explanation_has_its_lines(case):
-    explanation, _ = case
-    line = LineStatistics(0, Share.of(0, 1), None)
-    extraction = SimpleNamespace(explanation=explanation, lines=(line,) * len(explanation.lines()))
-    text = format_csv(extraction)
-    _, *rows = csv.reader(io.StringIO(text, newline=""))
-    assert [row[0] for row in rows] == [line.text for line in explanation.lines()]
 
 
 def test_unnamed_variables_of_dimacs_get_names_that_are_free():

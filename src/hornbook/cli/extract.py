@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from hornbook.runs import NewRun, ProofLimits, TargetTable
     from hornbook.surrogates import Candidate
 
-MOST_SAMPLES = 40_000
-"""Samples that an explanation is fitted to and measured on, about."""
-
 MODEL_FILE = "model.skops"
 """The name of a trained classifier in the run folder."""
 
@@ -161,9 +158,8 @@ def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extra
     from hornbook.runs import explain_as_set, prove_lines
 
     settings = run.config["settings"]
-    planned = 2 * len(subject.frame) + (settings["samples"] or MOST_SAMPLES)
     try:
-        with progress("asking the model", answers=planned) as show:
+        with progress("asking the model") as show:
             extraction = explain_as_set(subject, settings, lambda each: show(describe_candidate(each)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,7 +20,6 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
-    CSV = "csv"
     RULES = "rules"
     PROLOG = "prolog"
     PYTHON = "python"
@@ -36,9 +33,6 @@ class Format(StrEnum):
 def show(
     run: options.RunFolder,
     form: Annotated[Format, options.into("--format", "-f", help=f"{', '.join(Format)}.")] = Format.TEXT,
-    background: Annotated[
-        bool, options.into("--background", help="With --format rules: also those that hold by construction.")
-    ] = False,
     output: Annotated[Path | None, options.into("--output", "-o", help="The file to write.")] = None,
     literals: options.Literals = None,
     as_json: options.Json = False,
@@ -63,7 +57,7 @@ def show(
     from hornbook.runs.folder import REPORT_FILE, seal_again
 
     kept = Run.load(run, literals)
-    written = _write(kept.extraction, Format.JSON if as_json else form, background)
+    written = _write(kept.extraction, Format.JSON if as_json else form)
     if output is not None:
         write_file(output, written)
         if output.resolve() == (run / REPORT_FILE).resolve():
@@ -77,8 +71,8 @@ def show(
     kept.refuse_cut_report()
 
 
-def _write(extraction: Extraction, form: Format, background: bool) -> str:
-    """The explanation in a format; of rules perhaps those too that hold by construction."""
+def _write(extraction: Extraction, form: Format) -> str:
+    """The explanation in a format."""
     from hornbook.exports import write_explanation
     from hornbook.report import to_html, write_svg
     from hornbook.runs.folder import write_rules
@@ -88,10 +82,8 @@ def _write(extraction: Extraction, form: Format, background: bool) -> str:
             return _write_text(extraction)
         case Format.JSON:
             return extraction.to_json()
-        case Format.CSV:
-            return _write_csv(extraction)
         case Format.RULES:
-            return extraction.compiled.theory.to_text() if background else write_rules(extraction)
+            return write_rules(extraction)
         case Format.HTML:
             return to_html(extraction)
         case Format.SVG:
@@ -107,26 +99,3 @@ def _write_text(extraction: Extraction) -> str:
     if len(lines) != len(statistics):
         return "\n".join(lines)
     return "\n".join(f"{line}{own.mark}" for line, own in zip(lines, statistics, strict=True))
-
-
-def _write_csv(extraction: Extraction) -> str:
-    """A table for spreadsheets, one row a line of the explanation, with its statistics."""
-    explanation, table = extraction.explanation, io.StringIO()
-    # a carriage return in a cell without quotes would end its row
-    writer = csv.writer(table, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    writer.writerow(["line", "depth", *explanation.headings, "then", "rows", "applies_to", "right_on"])
-    for line, statistics in zip(explanation.lines(), extraction.lines, strict=True):
-        cells = tuple(map(_read_points, line.cells)) or ("",) * len(explanation.headings)
-        support, precision = statistics.support, statistics.precision
-        measured = [
-            "" if share is None or not share.size else round(share.estimate, 6)
-            for share in (support, precision)
-        ]
-        rows = "" if statistics.rows is None else statistics.rows
-        writer.writerow([line.text, line.depth, *cells, line.outcome, rows, *measured])
-    return table.getvalue()
-
-
-def _read_points(cell: str) -> int:
-    """Points as the number that a spreadsheet reads; a reader's minus is a longer dash."""
-    return int(cell.replace("−", "-"))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from pathlib import Path
-
 import typer
 
 from hornbook.cli import options
 from hornbook.cli.app import USE, HelpfulCommand, app
 from hornbook.cli.output import emit_json, emit_lines, progress
-from hornbook.errors import HornbookError
 
 
 @app.command(cls=HelpfulCommand, rich_help_panel=USE)
@@ -33,7 +29,7 @@ def verify(
     from hornbook.runs import verify_folder
 
     findings = []
-    with progress("making the run again", seconds=_read_duration(run)) as show:
+    with progress("making the run again") as show:
         for finding in verify_folder(run, data, model, trust_pickle):
             findings.append(finding)
             show(finding.about)
@@ -45,13 +41,3 @@ def verify(
         for finding in findings:
             emit_lines([f"{words[finding.holds]}  {finding.about}   # {finding.says}"])
     raise typer.Exit(0 if holds else 1)
-
-
-def _read_duration(run: Path) -> float | None:
-    """How long a run took, if its folder says so."""
-    from hornbook.runs.folder import TIMES_FILE
-    from hornbook.storage import read_json
-
-    with suppress(HornbookError, AttributeError, KeyError, ValueError, TypeError):
-        return float(read_json(run / TIMES_FILE)["seconds"])
-    return None
