@@ -32,12 +32,11 @@ from hornbook.queries import (
     QuerySubject,
     Settings,
     extract,
-    measure_disagreement,
     measure_rules,
 )
 from hornbook.queries.membership import TIMED_BLOCK
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share, check_tolerances, sample_size
+from hornbook.statistics import Share, check_tolerances
 
 POOL_SAMPLES = 1 << 14
 """Labelled samples that rules are compared on during a run."""
@@ -235,7 +234,6 @@ class TheoryMeasurement:
                 *self._note_refuted(other, keeps_refuted),
                 *self._note_choice(point, points[-1]),
                 *self._list_notes(rules, rules.derive(samples[0])),
-                *self._compare_with_target(rules.theory),
                 *note_changed_answers(result.changed_answers),
                 *answers.list_notes(),
             ),
@@ -312,29 +310,6 @@ class TheoryMeasurement:
         if rules.label is not None:
             left = rules.derive(items) == UNDETERMINED
             yield LineStatistics(counts[-1], Share.where(left), Share.where(labels[left] == rules.default))
-
-    def _compare_with_target(self, theory: HornTheory) -> Iterator[str]:
-        """How often a judge, its rules and its target T differ, on twice the samples of a query."""
-        teacher, settings, answers = self.subject.teacher, self.settings, self.answers
-        late = answers.deadline is not None and answers.deadline.passed
-        if teacher.theory is None or answers.failure is not None or late:
-            return
-        size, width = 2 * FRESH_SAMPLES, len(teacher.theory.vocabulary)
-        if teacher.queries.completions is None:  # one answer a question
-            size = max(size, 2 * sample_size(settings.size, width, settings.epsilon, settings.delta, 1))
-        judges = {
-            "t": teacher.theory.satisfied_by,
-            "h": theory.satisfied_by,
-            "nn": teacher.decide_items,
-        }
-        rng = generator(self.subject.seed, Purpose.RULE_JUDGEMENT)
-        shares = measure_disagreement(judges, teacher.queries.distribution, size, rng).shares
-        rows = len(teacher.theory) - len(teacher.theory.vocabulary.pairs)
-        yield (
-            f"T is {rows} rules of rows and the disjointness of duals. Of {size:,} fresh "
-            f"interpretations, half of which violate T, rules and T differ on {shares['t_h']} (t_h), "
-            f"model and T on {shares['t_nn']} (t_nn), rules and model on {shares['h_nn']} (h_nn)."
-        )
 
     def _note_refuted(self, other: FrontierPoint, stay: bool) -> Iterator[str]:
         """How many rules were refuted, and what becomes of them; `other` is what was not chosen."""

@@ -35,7 +35,7 @@ from hornbook.queries.result import (
 )
 from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
 from hornbook.queries.trace import Trace
-from hornbook.queries.violations import Violations, smallest_violations, target_questions, target_theory
+from hornbook.queries.violations import Violations, smallest_violations, target_theory
 
 if TYPE_CHECKING:
     from hornbook.queries.binarise import Binariser, binarise_table
@@ -132,7 +132,6 @@ __all__ = [
     "shrink_by_halves",
     "smallest_violations",
     "split_examples",
-    "target_questions",
     "target_theory",
     "train",
     "train_classifier",

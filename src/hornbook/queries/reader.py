@@ -167,14 +167,6 @@ class Reader(Displayed):
         duals = {dual for _, dual in self.vocabulary.pairs}
         return tuple(name for v, name in enumerate(self.vocabulary) if v not in duals)
 
-    def find_variable(self, column: str) -> str:
-        """The variable that a column of two values is or becomes."""
-        conditions = self.described.conditions_ if self.described is not None and self.binarises else ()
-        own = [name for name, each in zip(self.vocabulary, conditions, strict=False) if each.column == column]
-        if conditions and len(own) != 1:
-            raise HornbookError(f"column {column!r} becomes {len(own)} variables; a class has two values")
-        return own[0] if conditions else column
-
     def batch(self, frame: pd.DataFrame) -> Batch:
         """Convert rows to partial interpretations."""
         if self.described is not None and self.binarises:

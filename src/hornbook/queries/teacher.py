@@ -35,7 +35,6 @@ from hornbook.queries.reader import (
     to_frame,
     wrap_column_model,
 )
-from hornbook.queries.violations import target_questions, target_theory
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import (
     Kind,
@@ -213,8 +212,6 @@ class VariableTeacher:
         What a classifier calls its classes.
     distribution
         Where the interpretations of a judge come from, if not from the table.
-    theory
-        The target T of a judge, if it is known: how often judge and rules differ from it is measured.
 
     """
 
@@ -225,7 +222,6 @@ class VariableTeacher:
     seed: int = 0
     classes: tuple[Any, ...] = (False, True)
     distribution: Distribution | None = None
-    theory: HornTheory | None = None
 
     @cached_property
     def reads_columns(self) -> bool:
@@ -258,8 +254,8 @@ class VariableTeacher:
 
     @property
     def groups(self) -> Groups:
-        """Sets of variables of which a question has at most one; none where T is known, as in the paper."""
-        return () if self.theory is not None else self.reader.groups
+        """Sets of variables of which a question has at most one."""
+        return self.reader.groups
 
     @cached_property
     def queries(self) -> QueryTeacher:
@@ -341,7 +337,6 @@ class QuerySubject(Binding[VariableTeacher]):
         kinds: dict[str, Kind] | None = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
-        target_label: str | None = None,
         seed: int = 0,
     ) -> QuerySubject:
         """Bind a model to the variables that the columns of a table are, or are made into.
@@ -363,10 +358,6 @@ class QuerySubject(Binding[VariableTeacher]):
             The user's words: a TOML file, a mapping of its shape, or a `CodeBook`.
         groups
             The group of each row: its rows are all held out, or none.
-        target_label
-            The class of a judge's rows, if its target T is a rule a row, as in the paper: then half of the
-            questions violate one of them, the rest is random, and values of a column exclude each other no
-            more than in the paper.
         seed
             Decides which rows are held out, and makes answers repeatable.
 
@@ -386,10 +377,6 @@ class QuerySubject(Binding[VariableTeacher]):
                 binariser = fit_binariser(predictor, frame.iloc[used], column_kinds)
             reader = Reader.of(frame, binariser, duals)
         drawn: Distribution | None = Random(X) if isinstance(X, Vocabulary) else None
-        theory = None
-        if target_label is not None:
-            theory = target_theory(reader.batch(frame), reader.find_variable(target_label), "drop")
-            drawn = target_questions(theory)
         teacher = VariableTeacher(
             predictor,
             reader,
@@ -398,7 +385,6 @@ class QuerySubject(Binding[VariableTeacher]):
             seed,
             classes if duals else (False, True),
             drawn,
-            theory,
         )
         return cls(teacher, frame, kept_back, words, target or "what it accepts", seed, groups)
 

@@ -139,7 +139,6 @@ class TargetTable:
             kinds=self.kinds_of(frame, words),
             code_book=words,
             groups=self.groups,
-            target_label=self.target if settings.get("row_rules") else None,
             seed=settings["seed"],
         )
 
