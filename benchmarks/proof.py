@@ -1,15 +1,13 @@
 """Proofs about networks trained on the paper's task: rules, scaling, and what sampling does not see.
 
     pip install "hornbook[torch]"
-    python benchmarks/proof.py [--data hcc-survival.csv] [--part rules|repairs|…] [--seconds 60]
+    python benchmarks/proof.py [--data hcc-survival.csv] [--part rules|scaling|sampling] [--seconds 60]
 
 `rules`: rules read out of the paper's network by queries are proved or refuted, for a network trained
-on 400 examples and for one trained on 5,000. `repairs`: some of those refuted, repaired. `primes`:
-rules of patients that the network has, shrunk to provably prime ones. `trees`: the same for forests and
-gradient boosting. `scaling`: questions in which a quarter of the values is free, for three
-networks and four numbers of base variables. `sampling`: a property that 708,344 samples report as fine
-and the prover refutes. Without --data the synthetic cohort is used. Of the three bins of a column at
-most one is true in `rules`, `repairs`, `primes` and `trees`. Times are CPU-seconds.
+on 400 examples and for one trained on 5,000. `scaling`: questions in which a quarter of the values is
+free, for three networks and four numbers of base variables. `sampling`: a property that 708,344 samples
+report as fine and the prover refutes. Without --data the synthetic cohort is used. Of the three bins of a
+column at most one is true in `rules`. Times are CPU-seconds.
 """
 
 import os
@@ -21,18 +19,16 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from itertools import islice
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.models import ENCODINGS, as_predictor
+from hornbook.models import as_predictor
 from hornbook.paper import HARD_PROTOCOL, Task
-from hornbook.proof import Interpretations, Prime, RuleProver, Verdict, repair_rule, shrink_rule
-from hornbook.proof.region import TRUE, UNKNOWN, climb, random_states
+from hornbook.proof import Interpretations, RuleProver, Verdict
+from hornbook.proof.region import UNKNOWN, climb, random_states
 from hornbook.queries import MLP, Budget, Groups, Net, Random, Settings, Violations, extract, target_theory
 from hornbook.tables import load_dataset
 
@@ -107,91 +103,6 @@ def rules_table(task: Task, seconds: float) -> Table:
     return table
 
 
-def repairs_table(task: Task, seconds: float, count: int) -> Table:
-    """Refuted rules repaired: provably prime ones instead."""
-    table = columns(
-        f"refuted rules repaired, {seconds:g} s a question", "network", "body", "repaired body", "prime",
-        *QUESTIONS, "CPU-seconds", "new literals",
-    )  # fmt: skip
-    progress = Console(stderr=True)
-    for name, network in networks(task):
-        rules = extracted(task, network)
-        prover = prover_of(network, seconds, task.binariser.groups_)
-        refuted = [rule for rule in rules if prover.prove_rule(rule).status == "refuted"]
-        for rule in refuted[:count]:
-            start = time.process_time()
-            prime = repair_rule(prover, rule)
-            line = [*ended(prime, time.process_time() - start), str(len(prime.rule.body - rule.body))]
-            table.add_row(name, str(len(rule.body)), *line)
-            progress.print(name, len(rule.body), *line)
-    return table
-
-
-def ended(prime: Prime, spent: float) -> list[str]:
-    """What a rule became, and the CPU-seconds that took, with all that is not a question."""
-    sure = f"{len(prime.open)} literals open" if prime.open else "yes" if prime.is_prime else "no"
-    return [str(len(prime.rule.body)), sure, *times(prime.questions), f"{spent:.1f}"]
-
-
-def primes_table(task: Task, seconds: float, count: int) -> Table:
-    """Rules of patients that the network has, shrunk to provably prime ones."""
-    table = columns(
-        f"rules of patients shrunk, {seconds:g} s a question", "network", "body", "prime body", "prime",
-        *QUESTIONS, "CPU-seconds",
-    )  # fmt: skip
-    progress = Console(stderr=True)
-    for name, network in networks(task):
-        prover = prover_of(network, seconds, task.binariser.groups_)
-        for rule in islice(proved_rules(task, prover, np.random.default_rng(0)), count):
-            start = time.process_time()
-            prime = shrink_rule(prover, rule)
-            line = ended(prime, time.process_time() - start)
-            table.add_row(name, str(len(rule.body)), *line)
-            progress.print(name, len(rule.body), *line)
-    return table
-
-
-def proved_rules(task: Task, prover: RuleProver, rng: np.random.Generator) -> Iterator[Rule]:
-    """Rules of patients that the network has, in random order."""
-    targets = [rule for rule in task.theory if rule.head is not BOTTOM]
-    for number in rng.permutation(len(targets)).tolist():
-        if prover.prove_rule(targets[number]).status == "proved":
-            yield targets[number]
-
-
-def ensembles(task: Task) -> Iterator[tuple[str, RuleProver]]:
-    """Provers about scikit-learn's ensembles of trees, trained on 5,000 examples of the task."""
-    larger = replace(task, protocol=replace(task.protocol, sizes=(2500, 2500)))
-    examples = larger.examples(np.random.default_rng(0))
-    inputs = ENCODINGS["half"].encode(examples.batch)
-    for name, model in (
-        ("forest, 20 full trees", RandomForestClassifier(20, random_state=0)),
-        ("forest, 100 trees of depth 6", RandomForestClassifier(100, max_depth=6, random_state=0)),
-        ("boosting, 20 trees of depth 3", GradientBoostingClassifier(n_estimators=20, random_state=0)),
-        ("boosting, 100 trees of depth 3", GradientBoostingClassifier(n_estimators=100, random_state=0)),
-    ):
-        predictor = as_predictor(model.fit(inputs, examples.accepted), encoding="half")
-        yield name, Timed(predictor, Interpretations(task.rows.vocabulary, task.binariser.groups_))
-
-
-def trees_table(task: Task, seconds: float, count: int) -> Table:
-    """Rules of patients that ensembles of trees have, shrunk to provably prime ones."""
-    table = columns(
-        f"trees: rules of patients shrunk, {seconds:g} s a question", "model", "body", "prime body", "prime",
-        *QUESTIONS, "CPU-seconds",
-    )  # fmt: skip
-    progress = Console(stderr=True)
-    for name, prover in ensembles(task):
-        prover.seconds = seconds
-        for rule in islice(proved_rules(task, prover, np.random.default_rng(0)), count):
-            start = time.process_time()
-            prime = shrink_rule(prover, rule)
-            line = ended(prime, time.process_time() - start)
-            table.add_row(name, str(len(rule.body)), *line)
-            progress.print(name, len(rule.body), *line)
-    return table
-
-
 def smaller(task: Task, variables: int, net: Net) -> MLP:
     """A network trained on the task over the class and the first other variables alone."""
     whole, label = task.rows.vocabulary, str(task.table.label)
@@ -220,9 +131,9 @@ def scaling_table(task: Task, seconds: float) -> Table:
             while len(verdicts) < 10:
                 start = random_states(prover.space, known, 1, rng)
                 (lowest,), _ = climb(prover.rejecting, known, start, np.inf)
-                kept = rng.permutation(size)[size // 4 :].tolist()
-                body = {prover.literal(u, lowest[u] == TRUE) for u in kept}
-                verdicts.append(prover.prove_rule(Rule(body, BOTTOM)))
+                lowest[rng.permutation(size)[: size // 4]] = UNKNOWN
+                (item,) = prover.space.batch(lowest[None])
+                verdicts.append(prover.prove_rule(Rule(item.true, BOTTOM)))
             table.add_row("-".join(map(str, net.widths)), str(size), *times(verdicts))
     return table
 
@@ -269,17 +180,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", help="a copy of the HCC survival data")
-    parser.add_argument("--part", choices=("rules", "repairs", "primes", "trees", "scaling", "sampling"))
+    parser.add_argument("--part", choices=("rules", "scaling", "sampling"))
     parser.add_argument("--seconds", type=float, default=60.0, help="what a question may take")
-    parser.add_argument("--count", type=int, default=2, help="rules to repair or shrink for each network")
     arguments = parser.parse_args()
     data = load_dataset("hcc", path=arguments.data) if arguments.data else load_dataset("hcc-synthetic")
     task = Task.of(data, HARD_PROTOCOL)
     parts = {
         "rules": lambda: rules_table(task, arguments.seconds),
-        "repairs": lambda: repairs_table(task, arguments.seconds, arguments.count),
-        "primes": lambda: primes_table(task, arguments.seconds, arguments.count),
-        "trees": lambda: trees_table(task, arguments.seconds, arguments.count),
         "scaling": lambda: scaling_table(task, arguments.seconds),
         "sampling": lambda: sampling_table(task, arguments.seconds),
     }

@@ -46,12 +46,10 @@ from hornbook.reasons import (
     find_actions,
 )
 from hornbook.runs import (
-    TheoryProofs,
-    add_guarantees,
+    ProofLimits,
     library_versions,
-    list_guarantees,
+    make_prover,
     prove_lines,
-    refuse_unprovable,
     refuse_unprovable_form,
     save_run,
     start_run,
@@ -257,7 +255,7 @@ class Explainer(Displayed):
         if proof:
             form = "rules" if form == "auto" else form
             refuse_unprovable_form(form)
-            refuse_unprovable(self.subject)
+        prover = make_prover(self.subject) if proof else None
         subject = self.subject.hold_out() if test is None else self.subject.with_test_rows(test)
         extraction = explain(
             subject,
@@ -268,7 +266,7 @@ class Explainer(Displayed):
             certify=certify,
             watch=watch,
         )
-        return prove_lines(extraction, subject, proof_seconds) if proof else extraction
+        return extraction if prover is None else prove_lines(extraction, prover, ProofLimits(proof_seconds))
 
     @_as_question
     def why(
@@ -634,20 +632,19 @@ def _learn(
     watch: Watch | None,
 ) -> Extraction:
     """Learn a theory, prove its rules if that is wanted, and keep all in a folder if there is one."""
-    prover = subject.teacher.prover() if proof else None  # first: perhaps nothing can be proved
+    prover = make_prover(subject) if proof else None  # first: perhaps nothing can be proved
     path = None if folder is None else Path(folder)
     with nullcontext() if path is None else lock_folder(path):
         if path is not None:
             start_run(path, {"versions": library_versions(), **describe_learning(subject, settings)})
-        proofs = None if prover is None else TheoryProofs(prover)
         extraction = learn_theory(
-            subject, settings, trace=path and path / TRACE_FILE, watch=watch, clock=clock, mend=proofs
+            subject, settings, trace=path and path / TRACE_FILE, watch=watch, clock=clock
         )
+        if prover is not None:
+            extraction = prove_lines(extraction, prover, ProofLimits())
         if path is not None:
-            save_run(path, extraction, None, proofs)
-    if proofs is None or proofs.certificates is None:
-        return extraction
-    return add_guarantees(extraction, list_guarantees(proofs.certificates))
+            save_run(path, extraction)
+    return extraction
 
 
 def _refuse_exchanged(model: Any, X: Any) -> None:

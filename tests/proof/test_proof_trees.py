@@ -11,9 +11,7 @@ from test_proof import accepted, prover_of, states_of, vocabulary_of
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Rule, Vocabulary
 from hornbook.models import Predictor, as_predictor
-from hornbook.proof import repair_rule, shrink_rule
 from hornbook.queries import interpretation
-from hornbook.runs.proving import ProofLimits, TheoryProofs, verify_certificates
 
 MODELS = {
     "tree": lambda seed: DecisionTreeClassifier(random_state=seed),
@@ -86,25 +84,6 @@ def test_the_leaves_compute_what_the_model_computes(kind):
                 narrowed = side.restrict_to(region)
                 bound = narrowed.bound_regions(narrowed.region[None])[0][0]
                 assert bound == pytest.approx(upper - side.leaves.tolerance)
-
-
-def test_rules_of_a_forest_are_shrunk_repaired_and_certified():
-    predictor = as_predictor(fitted("forest", 3, 6), encoding="half")
-    prover = prover_of(predictor, vocabulary_of(6, dual=True))
-    rules = [Rule({v}, BOTTOM) for v in range(12)]
-    proofs = TheoryProofs(prover)
-    proofs(rules)
-    made = proofs.certificates
-    refuted = [each.rule for each in made if each.verdict.status == "refuted"]
-    for rule in refuted[:3]:
-        prime = repair_rule(prover, rule)
-        assert prime.is_prime and shrink_rule(prover, prime.rule).rule == prime.rule
-        assert not accepted(prover, interpretation(prover.vocabulary, prime.rule.body))
-    findings = list(verify_certificates(prover, made, rules, ProofLimits()))
-    repaired = sum(each.repair is not None for each in made)
-    assert repaired and len(findings) == len(made) + repaired and all(each.holds for each in findings)
-    other = prover_of(as_predictor(fitted("forest", 4, 6), encoding="half"), vocabulary_of(6, dual=True))
-    assert not all(each.holds for each in verify_certificates(other, made, rules, ProofLimits()))
 
 
 def test_a_classifier_of_trees_is_proved_about_its_label():

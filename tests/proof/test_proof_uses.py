@@ -1,120 +1,52 @@
-"""What proofs are used for: prime rules, repairs, certificates, exact completions, equivalence, commands."""
+"""What proofs are used for: verdicts on the lines of runs, and commands."""
 
 import json
 import sys
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
-from test_proof import accepted, module, prover_of, states_of, vocabulary_of
+from test_proof import accepted, module, vocabulary_of
 
 from hornbook.cli import main
-from hornbook.deadline import Deadline
-from hornbook.logic import BOTTOM, Rule
+from hornbook.extraction import learn_theory
+from hornbook.logic import BOTTOM
 from hornbook.models import as_predictor
-from hornbook.proof import repair_rule, shrink_rule
-from hornbook.queries import interpretation
-from hornbook.runs import TheoryProofs
+from hornbook.queries import Binariser, Budget, Proved, QuerySubject, Settings, Unknown, interpretation
+from hornbook.runs import ProofLimits, make_prover, prove_lines
+from hornbook.runs.proving import is_confirmed
 
 
-def judge(seed, size=5, encoding="half", **options):
-    vocabulary = vocabulary_of(size, dual=True)
-    return prover_of(as_predictor(module([2 * size, 6, 4], seed), encoding=encoding), vocabulary, **options)
-
-
-def holds(prover, rule):
-    head = () if rule.head is BOTTOM else {rule.head}
-    return not accepted(prover, interpretation(prover.vocabulary, rule.body, head))
-
-
-@pytest.mark.parametrize("groups", [(), ((0, 1, 2),)])
-def test_ranks_bound_all_outputs_without_a_literal(groups):
-    rng = np.random.default_rng(0)
-    for seed in range(5):
-        prover = judge(seed, groups=groups)
-        for _ in range(4):
-            signs = rng.random(5) < (0.2 if groups else 0.5)
-            body = {int(v) for v in np.where(signs, np.arange(5), np.arange(5, 10)) if rng.random() < 0.9}
-            rule = Rule(body, BOTTOM)
-            if prover.region(interpretation(prover.vocabulary, body, ())) is None:
-                continue
-            ranks = prover.rank_literals(rule, sorted(body))
-            for literal, rank in zip(sorted(body), ranks, strict=True):
-                region = prover.region(interpretation(prover.vocabulary, body - {literal}, ()))
-                outputs = prover.accepting.outputs(states_of(prover.space, region))
-                assert rank >= outputs.max() - 1e-9
-
-
-def draw_rejected_inputs(prover, rng, count):
-    batch = prover.space.batch(2 * rng.integers(0, 2, (40, 5)))
-    return list(batch[np.flatnonzero(~prover.member(batch))[:count]])
-
-
-def test_shrunk_rules_are_prime_by_brute_force():
-    found = 0
-    for seed in range(4):
-        prover = judge(seed)
-        rng = np.random.default_rng(seed)
-        for item in draw_rejected_inputs(prover, rng, 2):
-            last = set(rng.permutation(sorted(item.true))[:2].tolist())
-            prime = shrink_rule(prover, Rule(item.true, BOTTOM), last)
-            assert prime.is_prime and holds(prover, prime.rule) and set(prime.needed) == prime.rule.body
-            for literal, witness in prime.needed.items():
-                assert not holds(prover, Rule(prime.rule.body - {literal}, BOTTOM))
-                assert prime.rule.body - {literal} <= witness.true
-            found += 1
-    assert found > 5
-
-
-class LookedAt(Deadline):
-    """A deadline that comes nearer by a second whenever it is looked at."""
-
-    @property
-    def left(self):
-        object.__setattr__(self, "limit", self.limit - 1)
-        return max(0.0, self.limit + 1)
-
-
-def test_rules_shrunk_in_any_time_call_needed_what_an_input_shows():
+@pytest.mark.parametrize("total", [None, -1])
+def test_every_rule_that_is_shown_has_a_verdict_which_brute_force_gives_too(total):
+    vocabulary = vocabulary_of(3, dual=True)
+    frame = pd.DataFrame(list(product([0, 1], repeat=3)), columns=vocabulary.names[:3])
     seen = set()
-    prover = judge(2)
-    (item,) = draw_rejected_inputs(prover, np.random.default_rng(2), 1)
-    for looks in (0, 5, 6, 99):
-        prime = shrink_rule(prover, Rule(item.true, BOTTOM), item.true, LookedAt(looks))
-        assert holds(prover, prime.rule) and {*prime.needed, *prime.open} == prime.rule.body
-        for literal, witness in prime.needed.items():
-            smaller = interpretation(prover.vocabulary, prime.rule.body - {literal}, ())
-            assert literal not in prime.open and witness in accepted(prover, smaller)
-        seen.add((len(prime.needed), len(prime.open)))
-    assert (0, 5) in seen and any(needed and not left for needed, left in seen)
+    for seed in range(4):
+        judge = as_predictor(module([6, 6, 4], seed), encoding="half")
+        subject = QuerySubject.bind(judge, frame, binariser=Binariser(dual=True).fit(frame))
+        learned = learn_theory(subject, Settings(Budget(equivalence_queries=3), size=200))
+        prover = make_prover(subject)
+        proved = prove_lines(learned, prover, ProofLimits(total=total))
+        for rule, line in zip(proved.explanation.rules, proved.lines, strict=True):
+            head = () if rule.head is BOTTOM else {rule.head}
+            broken = accepted(prover, interpretation(prover.vocabulary, rule.body, head))
+            expected = "undecided" if total else "refuted" if broken else "proved"
+            assert line.guarantee.kind == expected
+            assert total is None or "time for all" in line.guarantee.reason
+            seen.add(expected)
+        refuted = sum(bool(line.mark) for line in proved.lines)
+        assert (f"Of the rules {refuted} are refuted" in str(proved.notes)) == bool(refuted)
+    assert seen == ({"undecided"} if total else {"proved", "refuted"})
 
 
-def test_refuted_rules_are_repaired_if_they_can_be():
-    mended = 0
-    for seed in range(8):
-        prover = judge(seed)
-        rng = np.random.default_rng(seed)
-        rule = Rule(rng.choice(10, 2, replace=False).tolist(), BOTTOM)
-        if prover.prove_rule(rule).status != "refuted":
-            continue
-        prime = repair_rule(prover, rule)
-        if prime.verdict.status == "proved":
-            assert holds(prover, prime.rule) and prime.rule.head == rule.head
-            assert prime.is_prime and set(prime.needed) == prime.rule.body
-            assert not any(holds(prover, Rule(prime.rule.body - {v}, BOTTOM)) for v in prime.rule.body)
-            mended += 1
-    assert mended > 2
-
-
-def test_time_for_all_rules_ends_truthfully():
-    prover = judge(3)
-    late_proofs = TheoryProofs(prover, total=-1)
-    late_proofs([Rule({0}, BOTTOM)])
-    (late,) = late_proofs.certificates
-    assert late.verdict.status == "undecided" and "time for all" in late.verdict.reason
-    item = prover.space.batch(np.zeros((1, 5), np.intp))
-    rule = Rule(next(iter(item)).true, BOTTOM)
-    if prover.prove_rule(rule).status == "proved":
-        assert shrink_rule(prover, rule, deadline=Deadline.after(0)).open == tuple(sorted(rule.body))
+def test_verdicts_are_confirmed_up_to_the_last_digits_of_a_margin():
+    assert is_confirmed(Proved("a", 0.5), Proved("a", 0.5 + 1e-8))
+    assert not is_confirmed(Proved("a", 0.5), Proved("a", 0.51))
+    assert not is_confirmed(Proved("a", 0.5), Proved("b", 0.5))
+    assert not is_confirmed(Proved("a", 0.5), Unknown("not decided in 60 s", "undecided"))
+    assert not is_confirmed(None, Proved("a", 0.5)) and is_confirmed(None, None)
 
 
 @pytest.fixture
@@ -131,9 +63,7 @@ def hornbook(capsys, monkeypatch):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A network that accepts if there is no fever, or the patient is ill; and rules about it."""
-    import pandas as pd
-
-    from hornbook.queries import MLP, Binariser
+    from hornbook.queries import MLP
 
     path = tmp_path_factory.mktemp("proof")
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["fever", "cough", "ill"])

@@ -27,7 +27,6 @@ from hornbook.models import Subject, as_predictor, load_model, train_pipeline
 from hornbook.queries import Budget, extract
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
-from hornbook.runs.proving import read_proofs
 from hornbook.storage import file_checksum, parse_json, read_text
 
 SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
@@ -174,7 +173,7 @@ def _run_folder() -> Path:
     run = NewRun.start(table, explainer.subject, about, settings, place / "run", force=False)
     run.begin()
     extraction = explainer.extract(n_samples=300, max_literals=4)
-    run.save(run.add_provenance(extraction))
+    run.save(run.complete(extraction))
     return place / "run"
 
 
@@ -217,28 +216,6 @@ def _resume(path: Path) -> object:
     return extract(THEORY.satisfied_by, PARTIAL, SHORT, trace=path)
 
 
-@cache
-def _proofs() -> bytes:
-    entries = [
-        {
-            "rule": {"body": ["a", "b"], "head": "c"},
-            "verdict": {"status": "proved", "by": "branch and bound", "bound": -0.5},
-            "repair": None,
-        },
-        {
-            "rule": {"body": ["b"], "head": "d"},
-            "verdict": {"status": "undecided", "by": "nobody", "reason": "time"},
-            "repair": None,
-        },
-    ]
-    return json.dumps(entries).encode()
-
-
-def _read_proofs(path: Path) -> object:
-    vocabulary = HornTheory.parse("a & b -> c\nb -> d\n").vocabulary
-    return read_proofs(vocabulary, path)
-
-
 def _text_format(name: str, text: str, parse: Callable[[str], object]) -> FileFormat:
     return FileFormat(name, lambda rng: text.encode(), lambda path: parse(read_text(path)))
 
@@ -279,7 +256,6 @@ OTHER_FORMATS = {
         "words.json", CODE_BOOK, lambda content: read_code_book(content, ROWS)
     ),
     "trace": FileFormat("trace.jsonl", lambda rng: _trace(), _resume),
-    "proofs": FileFormat("proofs.json", lambda rng: _proofs(), _read_proofs),
     **{
         f"run-{name.partition('.')[0]}": FileFormat(name, partial(_make_run_file, name), _read_run)
         for name in (

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
     from hornbook.models import Subject
-    from hornbook.runs import NewRun, ProofLimits, TargetTable
+    from hornbook.runs import LineProver, NewRun, TargetTable
     from hornbook.surrogates import Candidate
 
 MODEL_FILE = "model.skops"
@@ -96,7 +96,7 @@ def extract(
       hornbook extract loans.csv --target good --model model.onnx --proof
 
     """
-    from hornbook.runs import NewRun, describe_code_book, refuse_unprovable, refuse_unprovable_form
+    from hornbook.runs import NewRun, describe_code_book, make_prover, refuse_unprovable_form
 
     reading, asking = bind_options(TableOptions, locals()), bind_options(ModelOptions, locals())
     if proof:
@@ -119,10 +119,9 @@ def extract(
     subject = table.bind(black_box, settings, words)
     subject = subject if test_rows is None else subject.with_test_rows(test_rows)
     limits = asking.proof_limits
-    if limits is not None:
-        refuse_unprovable(subject)
+    prover = make_prover(subject) if proof else None
     run = NewRun.start(table, subject, about, settings, output, force, proof=limits and asdict(limits))
-    extraction = _explain(run, subject, limits)
+    extraction = _explain(run, subject, prover)
     run.begin()
     if content is not None and output is not None:
         write_file(output / MODEL_FILE, content)
@@ -153,9 +152,9 @@ def _read_test(
     return table.with_test_rows({**describe_file(test), "unknown_levels": levels.value}), words, rows
 
 
-def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extraction:
-    """Explain the model as the run is set, and prove the lines within limits, if there are any."""
-    from hornbook.runs import explain_as_set, prove_lines
+def _explain(run: NewRun, subject: Subject, prover: LineProver | None) -> Extraction:
+    """Explain the model as the run is set, and prove the lines, if there is a prover."""
+    from hornbook.runs import explain_as_set
 
     settings = run.config["settings"]
     try:
@@ -163,11 +162,10 @@ def _explain(run: NewRun, subject: Subject, limits: ProofLimits | None) -> Extra
             extraction = explain_as_set(subject, settings, lambda each: show(describe_candidate(each)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None
-    extraction = run.add_provenance(extraction)
-    if limits is not None:
-        with progress("proving lines", len(extraction.lines)) as show:
-            extraction = prove_lines(extraction, subject, limits.seconds, limits.total, show)
-    return extraction
+    if prover is None:
+        return run.complete(extraction)
+    with progress("proving lines", len(extraction.lines)) as show:
+        return run.complete(extraction, prover, watch=show)
 
 
 def describe_candidate(candidate: Candidate) -> str:

@@ -27,12 +27,9 @@ from hornbook.errors import HornbookError, ModelError
 if TYPE_CHECKING:
     from hornbook.code_book import CodeBook
     from hornbook.extraction import Extraction
-    from hornbook.logic import Vocabulary
     from hornbook.models import Predictor
-    from hornbook.proof import RuleProver
     from hornbook.queries import QuerySubject
-    from hornbook.runs import NewRun, TargetTable
-    from hornbook.runs.proving import Certificate
+    from hornbook.runs import LineProver, NewRun, TargetTable
 
 WHOLE_ROWS = "what it accepts"
 """What a judge decides, in the place of a target."""
@@ -206,7 +203,7 @@ def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnSettings
     about = describe_model(source, classifier)
     run = NewRun.start(table, subject, about, settings, chosen.output, chosen.force)
     with progress("asking about every case") as show:
-        extraction = run.add_provenance(explain_as_set(subject, settings, tell=show))
+        extraction = run.complete(explain_as_set(subject, settings, tell=show))
     run.begin()
     run.save(extraction)
     _print_theory(run, extraction, subject.predictor, chosen.as_json)
@@ -215,7 +212,7 @@ def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnSettings
 def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings) -> None:
     """Learn a theory about a model by queries, save and print it."""
     from hornbook.code_book import read_code_book
-    from hornbook.runs import NewRun
+    from hornbook.runs import NewRun, make_prover
 
     settings, output = chosen.describe(asking), chosen.output
     words = read_code_book(chosen.code_book, table.frame_of(settings))
@@ -225,7 +222,7 @@ def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings)
         about, black_box = _load(asking.model, table, settings, asking.trust_pickle, output)
     clock, subject = Stopwatch(), table.bind_queries(black_box, settings, words)
     # before the run begins, so that a model of which nothing can be proved is refused at once
-    prover = subject.teacher.prover() if asking.proof else None
+    prover = make_prover(subject) if asking.proof else None
     limits = asking.proof_limits
     proof = limits and asdict(limits)
     run = NewRun.start(table, subject, about, settings, output, chosen.force, proof=proof)
@@ -235,18 +232,14 @@ def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings)
         learn_about(replace(run, clock=clock), subject, prover, chosen.as_json)
 
 
-def learn_about(run: NewRun, subject: QuerySubject, prover: RuleProver | None, as_json: bool) -> None:
+def learn_about(run: NewRun, subject: QuerySubject, prover: LineProver | None, as_json: bool) -> None:
     """Learn a theory about a model, prove its rules with a prover, save and print the result."""
     from hornbook.queries import INTERRUPTED, MODEL_FAILED
-    from hornbook.runs import TheoryProofs, add_guarantees, learn_as_set, list_guarantees
+    from hornbook.runs import learn_as_set
     from hornbook.runs.folder import TRACE_FILE
 
     settings, folder = run.config["settings"], run.folder
-    proving: TheoryProofs | None = None
     with progress("asking the model", settings["max_queries"]) as show:
-        if prover is not None:
-            proving = TheoryProofs(prover, run.config["proof"]["total"])
-            proving.watch = lambda number, count: show(f"rule {number} of {count}")
         try:
             extraction = learn_as_set(
                 subject,
@@ -254,16 +247,13 @@ def learn_about(run: NewRun, subject: QuerySubject, prover: RuleProver | None, a
                 folder and folder / TRACE_FILE,
                 lambda entry: show(_describe_entry(entry)),
                 run.clock,
-                proving,
             )
+            extraction = run.complete(extraction, prover, watch=show)
         except KeyboardInterrupt:  # during proofs
             raise Interrupted(RESUME) from None
-    reason, certificates = extraction.stop_reason, None if proving is None else proving.certificates
-    extraction = run.add_provenance(extraction)
-    if certificates is not None:
-        extraction = add_guarantees(extraction, list_guarantees(certificates))
-    run.save(extraction, proving)
-    _print_theory(run, extraction, subject.predictor, as_json, certificates)
+    run.save(extraction)
+    _print_theory(run, extraction, subject.predictor, as_json)
+    reason = extraction.stop_reason
     where = "" if folder is None else f"the result so far is in {folder}; "
     if reason == INTERRUPTED:
         raise Interrupted(f"{where}{RESUME}")
@@ -271,25 +261,14 @@ def learn_about(run: NewRun, subject: QuerySubject, prover: RuleProver | None, a
         raise ModelError(f"{reason.removeprefix(f'{MODEL_FAILED}: ')}; {where}{RESUME}")
 
 
-def _print_theory(
-    run: NewRun,
-    extraction: Extraction,
-    model: Predictor,
-    as_json: bool,
-    proofs: list[Certificate] | None = None,
-) -> None:
+def _print_theory(run: NewRun, extraction: Extraction, model: Predictor, as_json: bool) -> None:
     """Print what was learned, the verdicts on its rules, and the figures."""
-    vocabulary = extraction.theory.vocabulary
     if as_json:
-        from hornbook.runs import describe_proofs
-
-        verdicts = {} if proofs is None else {"proofs": describe_proofs(vocabulary, proofs)}
-        emit_json({**run.to_object(extraction), **verdicts})
+        emit_json(run.to_object(extraction))
         return
-    lines = _proof_lines(vocabulary, proofs or [])
     stopped = f"stopped: {extraction.stop_reason}"
     details = [f"guarantee: {extraction.guarantee}", *extraction.notes, *describe_requests(model), stopped]
-    emit_lines([*lines, *_rule_lines(extraction), *summarise_run(run, extraction, details)])
+    emit_lines([*_rule_lines(extraction), *summarise_run(run, extraction, details)])
 
 
 def _describe_entry(entry: dict[str, Any]) -> str:
@@ -328,20 +307,6 @@ def _train(table: TargetTable, settings: Mapping[str, Any], words: CodeBook) -> 
     with progress("training a network"):
         trained = train_classifier(binariser.batch(frame), classes.to_numpy() == 1, seed)
     return describe_network(trained, NETWORK_FILE), trained.network
-
-
-def _proof_lines(vocabulary: Vocabulary, certificates: list[Certificate]) -> list[str]:
-    """The verdict on each rule, as comments: what holds comes first."""
-    from hornbook.logic import UNICODE, rule_text
-
-    lines = []
-    for each in sorted(certificates, key=lambda each: each.verdict.status != "proved"):
-        lines.append(f"# {rule_text(vocabulary, each.rule, UNICODE)}: {each.verdict}")
-        if each.repair is not None:
-            prime = "no condition can be dropped" if each.repair.is_prime else "perhaps not the shortest"
-            repaired = rule_text(vocabulary, each.repair.rule, UNICODE)
-            lines.append(f"#   holds for every input ({prime}): {repaired}")
-    return lines
 
 
 def _rule_lines(extraction: Extraction) -> list[str]:

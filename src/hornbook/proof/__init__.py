@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hornbook.proof.columns import ColumnProver, make
 from hornbook.proof.domain import Domain, Interval
-from hornbook.proof.primes import Prime, repair_rule, shrink_rule
 from hornbook.proof.prover import PROOF_SECONDS, Interpretations, RuleProver
 from hornbook.proof.region import Values
 from hornbook.proof.search import TOTAL_TIME_SPENT, Engine, Verdict, prove_in_time
@@ -17,12 +16,9 @@ __all__ = [
     "Engine",
     "Interpretations",
     "Interval",
-    "Prime",
     "RuleProver",
     "Values",
     "Verdict",
     "make",
     "prove_in_time",
-    "repair_rule",
-    "shrink_rule",
 ]

@@ -15,7 +15,7 @@ with the region; where all signs are certain, J is the gradient.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -326,38 +326,6 @@ class Bounds:
             sums[:, raised] += totals[:, self.space.group_of[variables[raised]]] - gone[:, variables[raised]]
         return self.net.from_first(sums.reshape(-1, sums.shape[2])).reshape(len(here), -1)
 
-    def estimate_extensions(self, steps: Numbers) -> Vector:
-        """Estimate the bound for each of several regions in which further base variables are free, (k,).
-
-        `steps`, (k, variables, states, units), is what their states add to the first layer's sums,
-        compared with the states that they have in this region. All regions are bounded side by side,
-        with plain slopes.
-        """
-        zero = np.zeros((len(steps), self.hidden))
-        wide = np.full_like(zero, LARGEST_SUM)
-        regions = np.broadcast_to(self.region, (len(steps), *self.region.shape))
-        whole, none = np.full(len(steps), np.inf), np.zeros(len(steps), np.intp)
-        cells = Cells(regions, -wide, wide, zero, zero, zero, whole, none)
-
-        def gain(coefficients: Numbers, rows: States) -> Numbers:
-            gains: Numbers = np.einsum("...ru,rvsu->...rvs", coefficients, steps[rows]).max(axis=-1)
-            total: Numbers = gains.sum(axis=-1)
-            return total
-
-        for layer in range(len(self.layers)):
-            cells = self._tighten_layer(cells, layer, gain=gain)
-        last = np.broadcast_to(self.net.weights[-1], (len(steps), self.net.weights[-1].shape[1]))
-        back = self._propagate_back(last, Relaxation.of(cells), None, len(self.layers))
-        every: States = np.arange(len(steps))
-        bound: Vector = back.constant + self.maximise(back.inputs) + gain(back.inputs, every)
-        bound += self.net.biases[-1][0]
-        return bound
-
-    @property
-    def parameters(self) -> Iterator[Numbers]:
-        """The weights and biases that determine the output."""
-        yield from (*self.net.weights, *self.net.biases)
-
     def root(self, rounds: int = 20) -> Cells:
         """Return the whole region as one cell, with optimised ranges of the pre-activations."""
         limits = [size + slack for size, slack in zip(self.magnitudes[:-1], self.slack[:-1], strict=True)]
@@ -405,12 +373,8 @@ class Bounds:
         cells: Cells,
         layer: int,
         rounds: int = 1,
-        gain: Callable[[Numbers, States], Numbers] | None = None,
     ) -> Cells:
-        """Tighten the ranges of one layer's pre-activations, for units of open sign.
-
-        `gain` is what a linear function of the first layer's sums can rise beyond the region, by cell.
-        """
+        """Tighten the ranges of one layer's pre-activations, for units of open sign."""
         at = self.layers[layer]
         rows, units = np.nonzero(cells.open[:, at] & (cells.tight <= layer)[:, None])
         weights = self.net.weights[layer][units] if layer else np.eye(at.stop)[units]
@@ -428,8 +392,6 @@ class Bounds:
                     both[:, part], relaxation.before_unit(at.start, rows[part]), None, layer
                 )
                 most[:, part] = back.constant + self.maximise(back.inputs)
-                if gain is not None:
-                    most[:, part] += gain(back.inputs, rows[part])
         biases, slack = self.net.biases[layer][units], self.slack[layer][units]
         low, high = cells.low.copy(), cells.high.copy()
         places = (rows, at.start + units)

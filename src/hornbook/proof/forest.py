@@ -260,13 +260,6 @@ class Forest:
         leaves = self.leaves.restrict_to(self.reached(region[None])[:, 0], free)
         return type(self)(leaves, self.space.restrict_to(free), decide, region[free])
 
-    @property
-    def parameters(self) -> Iterator[NDArray[Any]]:
-        """The arrays that determine the output."""
-        leaves = self.leaves
-        yield from (leaves.leaf, leaves.conditions, leaves.values, leaves.starts)
-        yield np.array([leaves.constant])
-
     def count_states(self, regions: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Count the states of regions that meet each kind of condition, and all of them, (k, kinds) both."""
         counts = np.zeros((*regions.shape[:2], regions.shape[2]), np.intp)

@@ -8,9 +8,8 @@ class is ahead. Before anything is proved, they are compared with the model's ow
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -20,19 +19,18 @@ import numpy as np
 
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, Interpretation, Rule, Vocabulary, violation
+from hornbook.logic import Bools, Interpretation, Rule, Vocabulary, violation
 from hornbook.models import Predictor
 from hornbook.proof.bounds import Bounds
 from hornbook.proof.ensembles import read_ensemble
-from hornbook.proof.forest import Forest, Leaves
+from hornbook.proof.forest import Leaves
 from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
-from hornbook.proof.region import CLIMB_STARTS, FALSE, TRUE, UNKNOWN, Space, States, Values, random_states
+from hornbook.proof.region import CLIMB_STARTS, FALSE, TRUE, Space, States, Values, random_states
 from hornbook.proof.search import (
     BY_LOCAL_SEARCH,
     BY_VACUITY,
     Side,
     Verdict,
-    climb_region,
     decide_region,
 )
 from hornbook.proof.votes import make_forest
@@ -306,46 +304,6 @@ class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
         facts = (v for v in body.true | body.false if v in self.places)
         return frozenset(v for v in facts if self.base_variable(v) in variables)
 
-    def find_witness(self, rule: Rule, near: Collection[Interpretation] = ()) -> Interpretation | None:
-        """Search locally for an input that violates a rule and that the model accepts.
-
-        The search starts from random inputs, and from those nearest to given ones.
-        """
-        item, (region, side) = self.violate(rule), self._question(rule)
-        if region is None or side is None:
-            return None
-        free = region.sum(axis=1) > 1
-        starts = np.array([self.states(each) for each in near], np.intp).reshape(-1, len(region))
-        complete: States = region.argmax(axis=1)
-        complete[free], output = climb_region(side.restrict_to(region), region[free], starts[:, free])
-        is_contrary = output > 0 and self._decide_states(complete[None])[0] == (side is self.accepting)
-        return self.interpretation(item, complete) if is_contrary else None
-
-    def rank_literals(self, rule: Rule, literals: Sequence[int]) -> Vector:
-        """Estimate the bound of the output over a rule's violations without each literal of its body.
-
-        It measures how difficult the questions are; all literals are looked at side by side.
-        """
-        region, side = self._question(rule)
-        freed = [self._question(Rule(rule.body - {literal}, rule.head))[0] for literal in literals]
-        if region is None or side is None or not freed:
-            return np.zeros(len(literals))
-        regions = np.stack([region if own is None else own for own in freed])
-        if isinstance(side, Forest):
-            return side.bound_regions(regions)[0]
-        base = side.effects[np.arange(len(region)), region.argmax(axis=1)]  # (base variables, units)
-        changed = [np.flatnonzero((own != region).any(axis=1)) for own in regions]
-        steps = np.zeros((len(literals), max(map(len, changed)), *side.effects.shape[1:]))
-        for number, (own, places) in enumerate(zip(regions, changed, strict=True)):
-            rise = side.effects[places] - base[places, None]
-            steps[number, : len(places)] = np.where(own[places][:, :, None], rise, 0)
-        return side.restrict_to(region).estimate_extensions(steps)
-
-    def _question(self, rule: Rule) -> tuple[Bools | None, Side | None]:
-        """The region of the inputs that violate a rule, None if there are none, and the side to bound."""
-        item = self.violate(rule)
-        return self.region(item), self.side(item)
-
     def violate(self, rule: Rule) -> Interpretation:
         """The values of an input that violates a rule, those of duals included."""
         item = violation(rule)
@@ -380,35 +338,3 @@ class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
         if self.classifier is None or self.classifier.label in item.true:
             return self.accepting
         return self.rejecting if self.classifier.label in item.false else None
-
-    def states(self, item: Interpretation) -> States:
-        """Convert an interpretation of the whole vocabulary to the states of the base variables."""
-        own = self._allowed_states(item)
-        certain = own.sum(axis=1) == 1
-        states: States = np.where(certain, own.argmax(axis=1), UNKNOWN)
-        return states
-
-    def literal(self, base: int, true: bool) -> int | None:
-        """Return the variable that is true if a base variable is true (or false); None if there is none."""
-        own = next(v for v, place in self.places.items() if place == self.space.literals.drawn[base])
-        return own if true else self.vocabulary.dual(own)
-
-    def is_witness(self, rule: Rule, witness: Interpretation) -> bool:
-        """Whether a witness is an input in question, violates a rule, and is accepted by the model."""
-        if self.region(witness) is None:
-            return False
-        states = self.states(witness)
-        if self.values == "complete" and (states == UNKNOWN).any():
-            return False
-        if self.interpretation(self.violate(rule), states) != witness:
-            return False
-        return bool(self.member(Batch.from_interpretations([witness], self.vocabulary))[0])
-
-    @property
-    def checksum(self) -> str:
-        """The SHA-256 of the model's parameters as they were read, threshold included."""
-        sha = hashlib.sha256()
-        for part in self.accepting.parameters:
-            sha.update(repr(part.shape).encode())
-            sha.update(part.astype("<f8").tobytes())
-        return sha.hexdigest()

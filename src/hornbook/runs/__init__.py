@@ -3,7 +3,6 @@
 from hornbook.runs.comparison import ComparisonRow, compare_rules_with_trees, compare_with_trees
 from hornbook.runs.folder import (
     Run,
-    add_guarantees,
     library_versions,
     load,
     metrics_object,
@@ -30,25 +29,17 @@ from hornbook.runs.inputs import (
     remark_on,
 )
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
-from hornbook.runs.proving import (
-    ProofLimits,
-    TheoryProofs,
-    describe_proofs,
-    list_guarantees,
-    prove_lines,
-    refuse_unprovable,
-    refuse_unprovable_form,
-)
-from hornbook.runs.verification import verify_folder
+from hornbook.runs.proving import LineProver, ProofLimits, make_prover, prove_lines, refuse_unprovable_form
+from hornbook.runs.verification import Finding, verify_folder
 
 __all__ = [
     "ComparisonRow",
+    "Finding",
+    "LineProver",
     "NewRun",
     "ProofLimits",
     "Run",
     "TargetTable",
-    "TheoryProofs",
-    "add_guarantees",
     "compare_rules_with_trees",
     "compare_with_trees",
     "cut_model",
@@ -56,22 +47,20 @@ __all__ = [
     "describe_file",
     "describe_model",
     "describe_network",
-    "describe_proofs",
     "encode_judge",
     "explain_as_set",
     "find_endpoint",
     "learn_as_set",
     "library_versions",
-    "list_guarantees",
     "load",
     "load_target_table",
+    "make_prover",
     "metrics_object",
     "note_inputs",
     "prove_lines",
     "read_row_file",
     "read_table_file",
     "read_test_rows",
-    "refuse_unprovable",
     "refuse_unprovable_form",
     "remark_on",
     "result_files",

@@ -22,12 +22,10 @@ from hornbook.code_book import CodeBook
 from hornbook.diff import ModelDiff
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction
-from hornbook.logic import Rule
 from hornbook.models import Subject, load_model
-from hornbook.queries import INTERRUPTED, MODEL_FAILED, Guarantee, QuerySubject
+from hornbook.queries import INTERRUPTED, MODEL_FAILED, QuerySubject
 from hornbook.report import to_diff_html, to_html
 from hornbook.runs.inputs import TargetTable, encode_judge, load_target_table
-from hornbook.runs.proving import PROOFS_FILE, TheoryProofs, list_guarantees, write_proofs
 from hornbook.schema import read_object, write_json
 from hornbook.storage import checksum, file_checksum, lock_folder, read_json, read_text, write_file
 from hornbook.tables import DATASETS, is_query, is_source
@@ -41,7 +39,7 @@ CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
 TRACE_FILE, REPORT_FILE, TIMES_FILE = "trace.jsonl", "report.html", "seconds.json"
 TRACE_TIMES_FILE, DIFF_FILE, SEAL_FILE = "trace.seconds", "diff.json", "seal.json"
 
-RESULT_FILES = (EXTRACTION_FILE, DIFF_FILE, THEORY_FILE, PROOFS_FILE, METRICS_FILE, REPORT_FILE, TIMES_FILE)
+RESULT_FILES = (EXTRACTION_FILE, DIFF_FILE, THEORY_FILE, METRICS_FILE, REPORT_FILE, TIMES_FILE)
 """The files that the end of a run writes."""
 
 LASTING_FILES = (TRACE_FILE, TRACE_TIMES_FILE)
@@ -333,18 +331,9 @@ def load(folder: str | Path) -> Extraction:
     return Run.load(Path(folder)).extraction
 
 
-def save_run(
-    folder: Path,
-    extraction: Extraction,
-    seconds: float | None = None,
-    proofs: TheoryProofs | None = None,
-) -> None:
+def save_run(folder: Path, extraction: Extraction, seconds: float | None = None) -> None:
     """Save the result of a run; the metrics come last and mark the run as complete."""
-    files = {}
-    if proofs is not None and proofs.certificates is not None:
-        extraction = add_guarantees(extraction, list_guarantees(proofs.certificates))
-        files[PROOFS_FILE] = write_proofs(proofs.prover.vocabulary, proofs.certificates)
-    _end_run(folder, {**files, **result_files(extraction)}, seconds)
+    _end_run(folder, result_files(extraction), seconds)
 
 
 def result_files(extraction: Extraction) -> dict[str, str]:
@@ -421,12 +410,22 @@ def seal_again(folder: Path, name: str) -> None:
 
 def list_run_files(folder: Path) -> list[str]:
     """The names of the files that a run has written in its folder; others are the user's."""
-    model = _read(folder, CONFIG_FILE).get("model")
-    path = model.get("path") if isinstance(model, dict) else None
-    names = [CONFIG_FILE, *RESULT_FILES, *LASTING_FILES]
-    if isinstance(path, str) and Path(path).name == path:  # a network that the run trained
-        names += [path, Path(path).with_suffix(".json").name]
+    names = (CONFIG_FILE, *RESULT_FILES, *LASTING_FILES, *list_model_files(_read(folder, CONFIG_FILE)))
     return [name for name in names if (folder / name).is_file()]
+
+
+def list_model_files(config: Mapping[str, Any]) -> tuple[str, ...]:
+    """The files of a model that a run trained, which are in its folder; none of another model."""
+    model = config.get("model")
+    path = model.get("path") if isinstance(model, dict) else None
+    if not isinstance(path, str) or Path(path).name != path:
+        return ()
+    return path, Path(path).with_suffix(".json").name
+
+
+def is_unfinished(extraction: Extraction) -> bool:
+    """Whether a run was interrupted, or its model failed: it goes on when it is made again."""
+    return extraction.stop_reason.startswith((INTERRUPTED, MODEL_FAILED))
 
 
 def save_diff(folder: Path, diff: ModelDiff) -> None:
@@ -439,16 +438,6 @@ def save_diff(folder: Path, diff: ModelDiff) -> None:
         METRICS_FILE: _json(metrics),
     }
     _end_run(folder, files)
-
-
-def add_guarantees(extraction: Extraction, guarantees: Mapping[Rule, Guarantee]) -> Extraction:
-    """The extraction, with what was proved of each of its rules."""
-    rules = extraction.explanation.compile().rules
-    lines = [
-        replace(line, guarantee=guarantees.get(rule))
-        for line, rule in zip(extraction.lines, rules, strict=False)
-    ]
-    return replace(extraction, lines=(*lines, *extraction.lines[len(lines) :]))
 
 
 def metrics_object(extraction: Extraction) -> dict[str, Any]:

@@ -12,12 +12,12 @@ from typing import Any
 
 from hornbook.deadline import Stopwatch
 from hornbook.extraction import Extraction, explain, learn_judged_cases, learn_levels, learn_theory
-from hornbook.extraction.learning import Mend, Watch
+from hornbook.extraction.learning import Watch
 from hornbook.models import Subject
 from hornbook.queries import Budget, QuerySubject, Settings
 from hornbook.runs.folder import abandon_run, library_versions, refuse_other_run, relate, save_run, start_run
 from hornbook.runs.inputs import TargetTable, note_inputs
-from hornbook.runs.proving import TheoryProofs
+from hornbook.runs.proving import LineProver, ProofLimits, prove_lines
 from hornbook.surrogates import Candidate
 
 PROVENANCE = ("data", "model", "settings", "versions")
@@ -94,18 +94,27 @@ class NewRun:
                 abandon_run(self.folder)
             raise
 
-    def add_provenance(self, extraction: Extraction) -> Extraction:
-        """The extraction, with what it was made from."""
-        return replace(
+    def complete(
+        self,
+        extraction: Extraction,
+        prover: LineProver | None = None,
+        limits: ProofLimits | None = None,
+        watch: Callable[[str], None] | None = None,
+    ) -> Extraction:
+        """The extraction, with what it was made from, and with what is proved of its lines by a prover."""
+        extraction = replace(
             extraction,
             provenance={name: self.config[name] for name in PROVENANCE},
             notes=(*extraction.notes, *self.notes),
         )
+        if prover is None:
+            return extraction
+        return prove_lines(extraction, prover, limits or ProofLimits(**self.config["proof"]), watch)
 
-    def save(self, extraction: Extraction, proofs: TheoryProofs | None = None) -> None:
+    def save(self, extraction: Extraction) -> None:
         """Save the result in the folder, if there is one."""
         if self.folder is not None:
-            save_run(self.folder, extraction, self.clock.elapsed, proofs)
+            save_run(self.folder, extraction, self.clock.elapsed)
 
     def to_object(self, extraction: Extraction) -> dict[str, Any]:
         """The extraction and its folder, ready for JSON."""
@@ -138,13 +147,12 @@ def learn_as_set(
     trace: Path | None = None,
     watch: Watch | None = None,
     clock: Stopwatch | None = None,
-    mend: Mend | None = None,
 ) -> Extraction:
     """Learn a theory about a model by the settings of a run's configuration."""
     own = read_learning(settings)
     if own.learner == "envelope":
         return learn_judged_cases(subject, own)
-    return learn_theory(subject, own, trace=trace, watch=watch, clock=clock, mend=mend)
+    return learn_theory(subject, own, trace=trace, watch=watch, clock=clock)
 
 
 def read_learning(settings: Mapping[str, Any]) -> Settings:
