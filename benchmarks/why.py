@@ -43,7 +43,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from xgboost import XGBClassifier
 
-from hornbook.checks.violations import BodySampler
+from hornbook.checks.cases import BodySampler
 from hornbook.conditions import Condition, Threshold, meet_conditions
 from hornbook.models import Subject, bind_classifier
 from hornbook.reasons import Reasoner, SufficientReason

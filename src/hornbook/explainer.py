@@ -440,7 +440,6 @@ class Explainer(Displayed):
         claims: str | Path | Sequence[Claim | str],
         *,
         samples: int = 10_000,
-        local_search: bool = True,
         proof: bool = False,
         proof_seconds: float = PROOF_SECONDS,
     ) -> Listing[ClaimCheck]:
@@ -453,8 +452,6 @@ class Explainer(Displayed):
             good`; a list of such texts; or the path of a file of them.
         samples
             How many rows, or pairs of rows, are drawn for each claim.
-        local_search
-            Whether to go on from the rows that are closest to another decision where samples break nothing.
         proof, proof_seconds
             Whether to prove or refute each rule for every row of the table's domain, and for how long.
 
@@ -463,7 +460,6 @@ class Explainer(Displayed):
             claims,
             self.subject,
             samples=samples,
-            local_search=local_search,
             proof=proof,
             proof_seconds=proof_seconds,
         )

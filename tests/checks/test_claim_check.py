@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.checks import MonotoneClaim, RuleClaim, read_claims
-from hornbook.checks.violations import restore_values
+from hornbook.checks.cases import restore_values
 from hornbook.conditions import Missing, Threshold, meet_conditions
 from hornbook.errors import HornbookError
 from hornbook.models import Subject, as_predictor
@@ -29,7 +29,7 @@ GRID = pd.DataFrame(list(product(VALUES, repeat=3)), columns=["a", "b", "c"])
 def few_nearest_rows():
     """A violation is brought close to few rows of the table, which takes fewer questions."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("hornbook.checks.violations.NEAREST_ROWS", 4)
+        patch.setattr("hornbook.checks.cases.NEAREST_ROWS", 4)
         yield
 
 
@@ -83,7 +83,9 @@ def test_local_search_finds_the_violation_that_samples_miss():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.uniform(0, 1, (200, 8)).round(3), columns=list("abcdefgh"))
     model = as_predictor(lambda array: 7.0 - array.sum(axis=1), threshold=0.0)
-    (sampled,) = check("a > 0.5 -> yes", model, rows, "yes", samples=300, local_search=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hornbook.checks.claim_check.SEARCH_STEPS", -1)
+        (sampled,) = check("a > 0.5 -> yes", model, rows, "yes", samples=300)
     (searched,) = check("a > 0.5 -> yes", model, rows, "yes", samples=300)
     assert not sampled.broken and isinstance(sampled.guarantee, Estimated)
     assert searched.broken and searched.violation.rows.sum(axis=1).iloc[0] > 7.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hornbook.checks.cases import Violation
 from hornbook.checks.claim_check import ClaimCheck, check, read_claims
 from hornbook.checks.claims import (
     Claim,
@@ -12,7 +13,6 @@ from hornbook.checks.claims import (
     write_condition,
 )
 from hornbook.checks.theory_check import RuleCheck, check_theory
-from hornbook.checks.violations import Violation
 
 __all__ = [
     "Claim",

@@ -1,8 +1,7 @@
-"""Property checking: which rules that should hold a model breaks, with a witness for each."""
+"""Whether a judge breaks rules over variables, with a witness for each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -12,7 +11,7 @@ from hornbook.deadline import Deadline
 from hornbook.delta import PartSearch, minimise
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.proof import RuleProver, Verdict, prove_in_time
+from hornbook.proof import RuleProver, prove_in_time
 from hornbook.queries import (
     Distribution,
     Estimated,
@@ -26,9 +25,6 @@ from hornbook.queries import (
 )
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
-
-CHECK_CHUNK = 1 << 14
-"""Violations drawn and asked about at a time."""
 
 MAX_SHRUNK = 8
 """Witnesses that are made smaller; the smallest is given."""
@@ -69,27 +65,9 @@ def check_theory(
 ) -> list[RuleCheck]:
     r"""For each rule look for an interpretation that violates it and that the model accepts.
 
-    The smallest violation is asked about, body true, head false and all else unknown, and samples in
-    which the rule is made violated.
-
-    Parameters
-    ----------
-    rules
-        What should hold.
-    member
-        The model as a teacher; it must answer about unknown values.
-    distribution
-        What the samples come from in which a rule is then violated.
-    size
-        How many samples are asked about for each rule.
-    rng
-        The source of randomness.
-    groups
-        Sets of variables that exclude each other.
-    prover
-        Asked first; what it decides is not sampled.
-    seconds
-        How long all proofs may take.
+    The smallest violation is asked about, body true, head false and all else unknown, and `size` samples
+    of a distribution in which the rule is made violated. `groups` of variables exclude each other. What a
+    prover decides in some seconds is not sampled.
 
     Examples
     --------
@@ -106,50 +84,32 @@ def check_theory(
     """
     if size < 1:
         raise HornbookError(f"a rule is checked on at least one sample; got size={size}")
-    rules = rules.over(distribution.vocabulary)
-    prove = None
-    if prover is not None:
-        deadline = Deadline.after(seconds)
-
-        def prove(rule: Rule) -> Verdict[Interpretation]:
-            return prove_in_time(partial(prover.prove_rule, rule), prover.seconds, deadline)
-
-    return [_verdict(rule, member, distribution, size, rng, groups, prove) for rule in rules]
-
-
-def _verdict(
-    rule: Rule,
-    member: Membership,
-    distribution: Distribution,
-    size: int,
-    rng: np.random.Generator,
-    groups: Groups,
-    prove: Callable[[Rule], Verdict[Interpretation]] | None,
-) -> RuleCheck:
-    alone = HornTheory(distribution.vocabulary, [rule])
-    if not (possible := smallest_violations(alone, groups)):
-        return RuleCheck(rule, None, Exact())
-    (smallest,) = possible
-    proof = None if prove is None else prove(rule)
-    if proof is not None and proof.guarantee is not None:
-        return RuleCheck(rule, None, proof.guarantee)
-    if proof is not None and proof.witness is not None:
-        witness = shrink(member, distribution.vocabulary, proof.witness, smallest)
-        return RuleCheck(rule, witness, Unknown(f"refuted by {proof.by}, not sampled"))
-    undecided = "" if proof is None else proof.reason
-    violated = Violations(alone, groups=groups, rest=distribution)
-    hits, witnesses = 0, []
-    for start in range(0, size, CHECK_CHUNK):
-        batch = violated.draw(min(CHECK_CHUNK, size - start), rng)
-        accepted = np.flatnonzero(member(batch))
-        hits += len(accepted)
-        witnesses += list(batch[accepted[:MAX_SHRUNK]])
-    guarantee = Estimated(Share.of(hits, size), violated.describe())
-    if member(Batch.from_interpretations([smallest], distribution.vocabulary))[0]:
-        return RuleCheck(rule, smallest, guarantee, undecided)
-    fewest = sorted(witnesses, key=_count_known)[:MAX_SHRUNK]
-    shrunk = [shrink(member, distribution.vocabulary, witness, smallest) for witness in fewest]
-    return RuleCheck(rule, min(shrunk, key=_count_known, default=None), guarantee, undecided)
+    vocabulary, deadline, checks = distribution.vocabulary, Deadline.after(seconds), []
+    for rule in rules.over(vocabulary):
+        alone, undecided = HornTheory(vocabulary, [rule]), ""
+        if not (smallest := smallest_violations(alone, groups)):
+            checks.append(RuleCheck(rule, None, Exact()))
+            continue
+        guarantee: Guarantee | None = None
+        found: list[Interpretation] = []
+        if prover is not None:
+            verdict = prove_in_time(partial(prover.prove_rule, rule), prover.seconds, deadline)
+            guarantee, undecided = verdict.guarantee, verdict.reason
+            if verdict.witness is not None:
+                found, guarantee = [verdict.witness], Unknown(f"refuted by {verdict.by}, not sampled")
+        if guarantee is None:
+            violated = Violations(alone, groups=groups, rest=distribution)
+            drawn = violated.draw(size, rng)
+            accepted = np.flatnonzero(member(drawn))
+            guarantee = Estimated(Share.of(len(accepted), size), violated.describe())
+            if member(Batch.from_interpretations(smallest, vocabulary))[0]:
+                found = smallest
+            else:
+                found = sorted(drawn[accepted], key=_count_known)[:MAX_SHRUNK]
+        shrunk = [shrink(member, vocabulary, witness, smallest[0]) for witness in found]
+        witness = min(shrunk, key=_count_known, default=None)
+        checks.append(RuleCheck(rule, witness, guarantee, undecided))
+    return checks
 
 
 def shrink(

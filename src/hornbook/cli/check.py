@@ -72,7 +72,14 @@ def check(
     from hornbook.runs import cut_model, read_table_file
 
     reading, asking = bind_options(TableOptions, locals()), bind_options(ModelOptions, locals())
-    _refuse_unclear(target, proof, tolerance, encoding, bands is not None or threshold is not None)
+    if proof and tolerance is not None:
+        raise HornbookError("--tolerance is about the share of samples, and a proof about all rows: give one")
+    if target is not None and encoding is not None:
+        raise HornbookError("--encoding is about a judge of whole rows; leave out --encoding or --target")
+    if target is None and (bands is not None or threshold is not None):
+        raise HornbookError(
+            "a judge says yes or no; leave out --bands and --threshold, or name what it predicts by --target"
+        )
     asking.limit(context)
     loaded = load_model(model, trust_pickle)
     seconds = seconds and seconds / 2  # for proofs
@@ -84,20 +91,6 @@ def check(
         classifier = cut_model(loaded, read_cuts(bands, threshold))
         broken = _check_columns(rules, classifier, reading.load(), code_book, chosen)
     raise typer.Exit(int(broken))
-
-
-def _refuse_unclear(
-    target: str | None, proof: bool, tolerance: float | None, encoding: str | None, cuts: bool
-) -> None:
-    """Refuse options that contradict each other."""
-    if proof and tolerance is not None:
-        raise HornbookError("--tolerance is about the share of samples, and a proof about all rows: give one")
-    if target is not None and encoding is not None:
-        raise HornbookError("--encoding is about a judge of whole rows; leave out --encoding or --target")
-    if target is None and cuts:
-        raise HornbookError(
-            "a judge says yes or no; leave out --bands and --threshold, or name what it predicts by --target"
-        )
 
 
 @dataclass(frozen=True)
@@ -121,31 +114,30 @@ class CheckOptions:
         forms: Forms | None = None,
     ) -> bool:
         """Print checks, or the verdict in five lines if a share is tolerated; whether it is exceeded."""
+        broken = [check.broken if self.tolerance is None else self._exceeds(check) for check in checks]
+        if self.as_json:
+            emit_json({key: checks, "notes": notes, "holds": not any(broken)}, forms)
+        elif self.tolerance is None:
+            emit_lines([*lines, *(f"# {note}" for note in notes)])
+        else:
+            verdict, share = "FAIL" if any(broken) else "PASS", f"{100 * self.tolerance:g} % of samples"
+            worst = sorted(range(len(checks)), key=lambda number: not broken[number])[:MAX_LOGGED_CLAIMS]
+            emit_lines([f"{verdict}: {sum(broken)} of {len(checks)} are broken in more than {share}"])
+            for number in worst:
+                first = lines[number].partition("\n")[0]
+                emit_lines([first if broken[number] else first.replace("broken", "within", 1)])
+            emit_lines([f"# {note}" for note in notes[-1:]])
+        return any(broken)
+
+    def _exceeds(self, check: ClaimCheck | RuleCheck) -> bool:
+        """Whether a claim is broken on a larger share of samples than is tolerated."""
         from hornbook.queries import Estimated
         from hornbook.statistics import exceeds
 
-        if self.tolerance is None:
-            broken = [check.broken for check in checks]
-        else:
-            broken = [
-                isinstance(check.guarantee, Estimated)
-                and exceeds(check.guarantee.disagreement, self.tolerance, self.strict)
-                for check in checks
-            ]
-        if self.as_json:
-            emit_json({key: checks, "notes": notes, "holds": not any(broken)}, forms)
-            return any(broken)
-        if self.tolerance is not None:
-            verdict, share = "FAIL" if any(broken) else "PASS", f"{100 * self.tolerance:g} % of samples"
-            emit_lines([f"{verdict}: {sum(broken)} of {len(checks)} are broken in more than {share}"])
-            worst = sorted(range(len(checks)), key=lambda number: not broken[number])[:MAX_LOGGED_CLAIMS]
-            words = {number: lines[number].partition("\n")[0] for number in worst}
-            lines = [
-                words[each] if broken[each] else words[each].replace("broken", "within", 1) for each in worst
-            ]
-            notes = notes[-1:]
-        emit_lines([*lines, *(f"# {note}" for note in notes)])
-        return any(broken)
+        assert self.tolerance is not None
+        return isinstance(check.guarantee, Estimated) and exceeds(
+            check.guarantee.disagreement, self.tolerance, self.strict
+        )
 
 
 MAX_LOGGED_CLAIMS = 3
@@ -166,14 +158,9 @@ def _check_columns(
     )
     notes = list(note_inputs(table, subject, {}))
     claims = read_claims(rules, subject, print_remark)
-    with progress("checking claims", len(claims)) as show:
+    with progress("checking claims", answers=len(claims) * chosen.samples):
         results = check_claims(
-            claims,
-            subject,
-            samples=chosen.samples,
-            proof=chosen.proof,
-            total_seconds=chosen.seconds,
-            watch=lambda claim: show(str(claim)),
+            claims, subject, samples=chosen.samples, proof=chosen.proof, total_seconds=chosen.seconds
         )
     lines = [_claim_line(result, subject.words) for result in results]
     return chosen.report(results, lines, [*([PROOF_NOTE] if chosen.proof else []), *notes], "claims")
@@ -195,12 +182,8 @@ def _claim_line(result: ClaimCheck, words: CodeBook) -> str:
         )
         lines.append(f"        {outcome}: {values}")
     where = f"row {violation.row} of the table, counted from 1"
-    with_changes = (
-        f"{where}, with another {', '.join(map(words.label, violation.changed))}"
-        if violation.changed
-        else where
-    )
-    lines.append(f"        this is {with_changes}")
+    others = f", with another {', '.join(map(words.label, violation.changed))}" if violation.changed else ""
+    lines.append(f"        this is {where}{others}")
     return "\n".join(lines)
 
 

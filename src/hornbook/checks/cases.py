@@ -1,4 +1,9 @@
-"""Violations of claims: rows that meet conditions, brought as close to a row of the table as can be."""
+"""The cases that may break a claim about columns, and violations: close to a row of the table.
+
+A case of a rule is a row that meets its body: a sample of the table in which values of the body's columns
+are exchanged for values of the table that meet it. A case of a monotonicity is a pair of rows that differ
+in one column only. Pairs stand in one frame: the lower rows, and below them the higher ones.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +16,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.checks.claims import MonotoneClaim, RuleClaim, name_outcome
 from hornbook.conditions import Condition, find_range, meet_conditions, shorten_cut
 from hornbook.delta import PartSearch, minimise
 from hornbook.display import Displayed
+from hornbook.errors import ModelError
+from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
-from hornbook.models import ClassifierTeacher
+from hornbook.models import ClassifierTeacher, ask_anew
+from hornbook.proof import ColumnProver, Verdict
 from hornbook.tables import replace_columns
 
 NEAREST_ROWS = 8
@@ -23,6 +32,181 @@ NEAREST_ROWS = 8
 
 COMPARED_ROWS = 5_000
 """Rows of the table among which the nearest ones are looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Violation(Displayed):
+    """Rows that break a claim: one row, or two that differ in one column, the lower one first.
+
+    Parameters
+    ----------
+    rows
+        The rows, in the columns of the table.
+    outcomes
+        The model's class for each, in words.
+    row
+        The table's row that comes closest, by the table's index.
+    changed
+        The columns in which they differ from that row; none if it is that row itself.
+
+    """
+
+    rows: pd.DataFrame
+    outcomes: tuple[str, ...]
+    row: Any
+    changed: tuple[str, ...]
+
+    def __str__(self) -> str:
+        near = f"row {self.row}" + (f" with another {' and '.join(self.changed)}" if self.changed else "")
+        return f"{near}: {', then '.join(self.outcomes)}"
+
+
+@dataclass(frozen=True, eq=False)
+class RuleCases:
+    """Rows that meet the body of a rule; those that get another class than its outcome break it."""
+
+    claim: RuleClaim
+    teacher: ClassifierTeacher
+    classes: tuple[str, ...]
+
+    @cached_property
+    def outcome(self) -> tuple[int, bool]:
+        """The number of the class that the outcome names, and whether it says that it is that class."""
+        return name_outcome(self.claim.outcome, self.classes)
+
+    @cached_property
+    def sampler(self) -> BodySampler:
+        """Draws rows that meet the body."""
+        return BodySampler(self.teacher, self.claim.body)
+
+    @property
+    def possible(self) -> bool:
+        """Whether some row can meet the body."""
+        return all(len(pool) for pool in self.sampler.pools.values())
+
+    def prove(self, prover: ColumnProver, seconds: float) -> Verdict[pd.DataFrame]:
+        """Prove or refute that no row of the domain breaks the rule."""
+        number, positive = self.outcome
+        if positive or len(self.classes) == 2:
+            return prover.prove(self.claim.body, number if positive else 1 - number, seconds=seconds)
+        return Verdict.leave_open("a proof is about one class, and not about all others of several")
+
+    def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw rows that meet the body."""
+        return self.sampler.draw(size, rng)
+
+    def breaks(self, rows: pd.DataFrame) -> Bools:
+        """Which rows meet the body and get another class."""
+        number, positive = self.outcome
+        broken = meet_conditions(self.claim.body, rows)
+        if broken.any():
+            broken[broken] = (self.teacher.labels(rows[broken]) == number) != positive
+        return broken
+
+    def take(self, rows: pd.DataFrame, numbers: NDArray[np.intp]) -> list[pd.DataFrame]:
+        """Some of the rows, each as a frame."""
+        return [rows.iloc[[number]] for number in numbers]
+
+    def bring_close(self, broken: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
+        """A row close to one of the table, the number of that one, and the columns in which they differ."""
+        return bring_close(broken, self.teacher.frame, self.breaks, self.claim.columns)
+
+    def describe(self) -> str:
+        """Say where rows come from."""
+        return f"{self.teacher.sampler.describe()}, changed so that they meet the body"
+
+
+@dataclass(frozen=True, eq=False)
+class PairCases:
+    """Pairs of rows, the lower one first; those that lose (or gain) a class break a monotonicity."""
+
+    claim: MonotoneClaim
+    teacher: ClassifierTeacher
+    classes: tuple[str, ...]
+
+    @cached_property
+    def outcome(self) -> tuple[int, bool]:
+        """The number of the class that the outcome names, and whether it says that it is that class."""
+        return name_outcome(self.claim.outcome, self.classes)
+
+    @cached_property
+    def values(self) -> NDArray[Any]:
+        """The values of the column, ascending."""
+        values: NDArray[Any] = np.sort(self.teacher.frame[self.claim.column].dropna().unique())
+        return values
+
+    @property
+    def possible(self) -> bool:
+        """Whether there are two values."""
+        return len(self.values) > 1
+
+    def prove(self, prover: ColumnProver, seconds: float) -> Verdict[pd.DataFrame]:
+        """Prove or refute that the class is never lost, or never gained, where the column rises."""
+        number, positive = self.outcome
+        if len(self.classes) > 2:
+            return Verdict.leave_open("monotonicity is proved of trees of two classes, and sampled of others")
+        never_lost = positive == (self.claim.never == "lowers")
+        return prover.prove_monotone(self.claim.column, number if never_lost else 1 - number, seconds=seconds)
+
+    def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw pairs."""
+        rows, count = self.teacher.sample(size, rng), len(self.values)
+        first = rng.integers(count, size=size)
+        second = (first + rng.integers(1, count, size=size)) % count
+        return self._pair(rows, *(self.values[end(first, second)] for end in (np.minimum, np.maximum)))
+
+    def _pair(self, rows: pd.DataFrame, low: Any, high: Any) -> pd.DataFrame:
+        """Pairs of rows with these values of the column."""
+        both = [replace_columns(rows, {self.claim.column: values}) for values in (low, high)]
+        return pd.concat(both, ignore_index=True)
+
+    def breaks(self, rows: pd.DataFrame) -> Bools:
+        """Which pairs lose the class that must not be lost, or gain the one that must not be gained."""
+        number, positive = self.outcome
+        below, above = ((self.teacher.labels(rows) == number) == positive).reshape(2, -1)
+        broken: Bools = below & ~above if self.claim.never == "lowers" else ~below & above
+        return broken
+
+    def take(self, rows: pd.DataFrame, numbers: NDArray[np.intp]) -> list[pd.DataFrame]:
+        """Some of the pairs."""
+        return [rows.iloc[[number, number + len(rows) // 2]] for number in numbers]
+
+    def bring_close(self, broken: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
+        """A pair whose other values are close to a row, the number of that row, and what differs of them."""
+        column = self.claim.column
+        low, high = broken[0][column]
+        row, number, changed = bring_close(
+            [broken[0].head(1)],
+            self.teacher.frame,
+            lambda rows: self.breaks(self._pair(rows, low, high)),
+            (column,),
+        )
+        return self._pair(row, low, high), number, tuple(name for name in changed if name != column)
+
+    def describe(self) -> str:
+        """Say where pairs come from."""
+        return (
+            f"pairs of samples that differ in {self.claim.column!r} alone: {self.teacher.sampler.describe()}"
+        )
+
+
+def find_violation(cases: RuleCases | PairCases, broken: Sequence[pd.DataFrame]) -> Violation:
+    """The violation that changes few columns of a row of the table, from cases that break a claim.
+
+    It is refused if the model is asked again and says something else.
+    """
+    frame, complete = cases.teacher.frame, []
+    for case in broken:  # that of a proof lacks the columns that the model does not read
+        others = frame.iloc[[0] * len(case)].reset_index(drop=True)
+        complete.append(replace_columns(others, {name: case[name].set_axis(others.index) for name in case}))
+    rows, number, changed = cases.bring_close(complete)
+    with ask_anew():
+        if not cases.breaks(rows)[0]:
+            raise ModelError(
+                f"{cases.claim}: it changes its answers, for it breaks this on a row only now and then"
+            )
+    outcomes = tuple(cases.classes[label] for label in cases.teacher.labels(rows))
+    return Violation(rows, outcomes, plain_value(frame.index[number]), changed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +230,6 @@ class BodySampler:
             pools[column] = pool.reset_index(drop=True)
         return pools
 
-    @property
-    def possible(self) -> bool:
-        """Whether some row can meet all conditions."""
-        return all(len(pool) for pool in self.pools.values())
-
     def draw(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw rows that meet the conditions."""
         rows = self.teacher.sample(size, rng)
@@ -73,10 +252,6 @@ class BodySampler:
             drawn = pool.iloc[rng.integers(len(pool), size=len(rows))]
             changed[name] = _replace_values(changed[name], columns == place, drawn)
         return changed
-
-    def describe(self) -> str:
-        """Say where the rows come from."""
-        return f"{self.teacher.sampler.describe()}, changed so that they meet the body"
 
 
 def make_values(conditions: Sequence[Condition], values: pd.Series[Any]) -> Iterator[Any]:
@@ -119,35 +294,8 @@ def _replace_values(values: pd.Series[Any], where: Bools, others: pd.Series[Any]
     return values.mask(where, other)
 
 
-@dataclass(frozen=True, eq=False)
-class Violation(Displayed):
-    """Rows that break a claim: one row, or two that differ in one column, the lower one first.
-
-    Parameters
-    ----------
-    rows
-        The rows, in the columns of the table.
-    outcomes
-        The model's class for each, in words.
-    row
-        The table's row that comes closest, by the table's index.
-    changed
-        The columns in which they differ from that row; none if it is that row itself.
-
-    """
-
-    rows: pd.DataFrame
-    outcomes: tuple[str, ...]
-    row: Any
-    changed: tuple[str, ...]
-
-    def __str__(self) -> str:
-        near = f"row {self.row}" + (f" with another {' and '.join(self.changed)}" if self.changed else "")
-        return f"{near}: {', then '.join(self.outcomes)}"
-
-
 def bring_close(
-    witnesses: pd.DataFrame,
+    witnesses: Sequence[pd.DataFrame],
     table: pd.DataFrame,
     breaks: Callable[[pd.DataFrame], Bools],
     needed: tuple[str, ...],
@@ -157,7 +305,7 @@ def bring_close(
     Parameters
     ----------
     witnesses
-        Rows that break the claim.
+        Frames of one row each that breaks the claim.
     table
         Rows of the table.
     breaks
@@ -178,8 +326,7 @@ def bring_close(
         number = int(broken.argmax())
         return table.iloc[[number]].reset_index(drop=True), number, ()
     closest: list[tuple[pd.DataFrame, int, tuple[str, ...]]] = []
-    for place in range(min(len(witnesses), NEAREST_ROWS)):
-        witness = witnesses.iloc[[place]].reset_index(drop=True)
+    for witness in witnesses[:NEAREST_ROWS]:
         numbers = find_nearest_rows(witness, table, NEAREST_ROWS, needed).tolist()
         near = [table.iloc[[number]].reset_index(drop=True) for number in numbers]
         for number, row, closer in zip(numbers, near, restore_values(witness, near, breaks), strict=True):
