@@ -1,7 +1,14 @@
-"""Models from files and URLs; pickles, which can run any code, only on request."""
+"""Models from files and URLs: pickles, which can run any code, only on request, and others after a trial.
+
+The libraries that read files of boosters and of ONNX trust them: a damaged file can end the process, never
+return, or take all memory. So such a file is first loaded, and asked about some rows, by another process.
+"""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +22,15 @@ MAX_REASON_LENGTH = 300
 """Characters of what a library says about a file that are repeated."""
 
 PICKLES = (".pkl", ".pickle", ".joblib")
+
+TRIED_FIRST = (".json", ".onnx", ".txt", ".ubj")
+"""Files whose libraries trust them; the others are archives with checksums."""
+
+TRIAL_SECONDS = 60.0
+"""Seconds within which a file must be loaded, and one more for each megabyte that it has."""
+
+TRIAL_BYTES = 8 << 30
+"""Memory that loading a file may take, and twenty times its size besides."""
 
 OWN_TYPES = (
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -55,6 +71,8 @@ def load_model(path: str | Path, trust_pickle: bool = False, answers: Path | Non
             f"{path} is a pickle, a program that runs when it is loaded and can do anything you can; if you "
             "trust whoever made it, pass trust_pickle=True (--trust-pickle), else ask for skops or ONNX"
         )
+    if suffix in TRIED_FIRST and path.is_file():
+        _try_model_file(path)
     try:
         return _read_skops(path, trust_pickle) if suffix == ".skops" else READERS[suffix](path)
     except Exception as error:
@@ -96,6 +114,68 @@ def name_model_source(source: str | Path) -> str:
     return str(source).partition("://")[2] if is_url(source) else Path(source).name
 
 
+def _try_model_file(path: Path) -> None:
+    """Load a model file in another process; refuse a file that it does not survive.
+
+    Errors that the library reports by itself are not reported here: they come again when the file is loaded.
+    """
+    megabytes = path.stat().st_size / (1 << 20)
+    paths = os.pathsep.join(place for place in sys.path if place)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", "from hornbook.models.loading import load_once; load_once()", str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+            timeout=TRIAL_SECONDS + megabytes,
+        )
+        survives = done.returncode == 0
+    except subprocess.TimeoutExpired:
+        survives = False
+    if not survives:
+        raise HornbookError(
+            f"{path} is not a readable {path.suffix} model: loading it ends the process, never ends, or "
+            "takes more memory than such a file can need; it is damaged, save it again"
+        )
+
+
+def load_once() -> None:
+    """Load the file that the command line of this process names, and ask its model about random rows."""
+    for name in ("dask", "matplotlib", "pandas", "sklearn"):  # which boosters import for a second if they can
+        sys.modules[name] = None  # type: ignore[assignment]
+    import numpy as np
+
+    from hornbook.models.adapters import as_predictor
+
+    path = Path(sys.argv[1])
+    _limit_memory(TRIAL_BYTES + 20 * path.stat().st_size)
+    try:
+        predictor = as_predictor(READERS[path.suffix.lower()](path))
+        if predictor.inputs is not None:
+            rng = np.random.default_rng(0)
+            rows = rng.normal(size=(256, predictor.inputs)) * 10.0 ** rng.integers(-3, 7, (256, 1))
+            rows[rng.random(rows.shape) < 0.2] = np.nan
+            predictor.outputs(rows.astype(predictor.dtype))
+    except MemoryError:
+        sys.exit(1)
+    except Exception as error:
+        sys.exit("bad_alloc" in str(error))
+
+
+def _limit_memory(more: int) -> None:
+    """Limit the memory of this process to so many bytes more than it has, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    pages = Path("/proc/self/statm")
+    taken = int(pages.read_text().split()[0]) * resource.getpagesize() if pages.exists() else 0
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = taken + more if most == resource.RLIM_INFINITY else min(taken + more, most)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+
+
 def _read_onnx(path: Path) -> Any:
     from hornbook.models.adapters.onnx import open_session
 
@@ -125,8 +205,6 @@ def _read_skops(path: Path, trust: bool = False) -> Any:
 
 
 def _read_lightgbm(path: Path) -> Any:
-    if b"end of trees" not in path.read_bytes():  # which would end the process
-        raise HornbookError("it is no booster, or cut short")
     return library("lightgbm", "lightgbm").Booster(model_file=path)
 
 
