@@ -31,7 +31,9 @@ import hornbook.report.page
 import hornbook.runs  # noqa: F401  imported before, and not in each run
 from hornbook.cli import main as run_command
 from hornbook.cli.learn import NETWORK_FILE
-from hornbook.paper import PROTOCOLS, ModelSelection, Scale, Sweep, TreeBudget, grid, reproduce
+from hornbook.paper import PROTOCOLS, reproduce
+from hornbook.paper.search import ModelSelection, grid
+from hornbook.paper.settings import Scale, Sweep, TreeBudget
 from hornbook.queries import Budget, Net, Settings
 from hornbook.tables import load_dataset
 
@@ -83,7 +85,7 @@ def train_network(folder: Path) -> Path:
     return folder / "trained" / NETWORK_FILE
 
 
-OF_TIMES = {"seconds.json", "seal.json", "trace.seconds", ".lock", "tables.md", "report.html"}
+OF_TIMES = {"seconds.json", "seal.json", "trace.seconds", ".lock", "report.html"}
 """Files that differ from run to run; of a run folder the report is compared all the same."""
 
 
@@ -123,7 +125,9 @@ def digest_files(folder: Path) -> dict[str, str]:
     files = sorted(
         path
         for path in folder.rglob("*")
-        if path.is_file() and (path.name not in OF_TIMES or (is_run and path.name == "report.html"))
+        if path.is_file()
+        and path.suffix != ".seconds"
+        and (path.name not in OF_TIMES or (is_run and path.name == "report.html"))
     )
     return {str(path.relative_to(folder)): hashlib.sha256(read_untimed(path)).hexdigest() for path in files}
 

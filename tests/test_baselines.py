@@ -1,4 +1,4 @@
-"""Trees as judges and as rules, and the budgets they keep."""
+"""The Hoeffding tree: as learned one by one, as written, and the budgets it keeps."""
 
 import math
 import time
@@ -8,25 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.tree import DecisionTreeClassifier
 
 from hornbook import baselines
-from hornbook.baselines import (
-    HoeffdingSettings,
-    TreeLeaf,
-    TreeSplit,
-    branch_rules,
-    convert_tree,
-    decide_by_tree,
-    decision_tree,
-    hoeffding_tree,
-    one_variable_per_pair,
-    rejecting_branches,
-    tune_hoeffding_tree,
-)
-from hornbook.deadline import NO_DEADLINE
+from hornbook.baselines import HoeffdingSettings, HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, HornTheory, Vocabulary
+from hornbook.logic import Batch, HornTheory, Vocabulary
 from hornbook.queries import Counted, Mixture, Random, Violations
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(4)])
@@ -46,114 +32,52 @@ EVERYTHING = everything(4)
 @st.composite
 def trees(draw, depth=5):
     if depth == 0 or draw(st.integers(0, 3)) == 0:
-        return TreeLeaf(draw(st.booleans()))
+        return draw(st.booleans())
+    variable, unknown = f"x{draw(st.integers(0, 3))}", draw(st.sampled_from(["low", "high"]))
     low, high = draw(trees(depth - 1)), draw(trees(depth - 1))
-    return TreeSplit(draw(st.integers(0, 3)), low, high, draw(st.booleans()))
+    return {"variable": variable, "unknown": unknown, "low": low, "high": high}
 
 
 def follow(node, row):
-    while isinstance(node, TreeSplit):
-        value = row[node.variable]
-        high = node.unknown_goes_high if np.isnan(value) else value == 1
-        node = node.high if high else node.low
-    return node.accepts
-
-
-def forgettings(row):
-    """The row itself, and the row with some of its values made unknown."""
-    yield from product(*({value, np.nan} if value == value else {np.nan} for value in row))
-
-
-# The tree and its rules
+    while not isinstance(node, bool):
+        value = row[PAIRED.index(node["variable"])]
+        node = node[node["unknown"] if np.isnan(value) else "high" if value == 1 else "low"]
+    return node
 
 
 @given(trees())
-def test_decide_by_tree_bit_sliced_answers_follow_the_branches(tree):
+def test_hoeffding_tree_that_was_written_down_decides_by_its_branches(root):
+    entry = {"tests": 2, "root": root}
+    tree = HoeffdingTree.read(entry, PAIRED)
     rows = EVERYTHING.to_array()[:, :4]
-    assert decide_by_tree(tree, EVERYTHING).tolist() == [follow(tree, row) for row in rows]
-    assert decide_by_tree(tree, EVERYTHING[:5]).tolist() == [follow(tree, row) for row in rows[:5]]
+    assert tree.member(EVERYTHING).tolist() == [follow(root, row) for row in rows]
+    assert tree.member(EVERYTHING[:5]).tolist() == [follow(root, row) for row in rows[:5]]
+    assert tree.to_object() == entry and tree.splits == str(root).count("variable")
 
 
-@given(trees())
-def test_branch_rules_reject_what_the_tree_rejects_with_some_values_forgotten(tree):
-    theory = branch_rules(tree, PAIRED)
-    accepted = theory.satisfied_by(EVERYTHING)
-    for row, accepts in zip(EVERYTHING.to_array()[:, :4], accepted.tolist(), strict=True):
-        assert accepts == all(follow(tree, lesser) for lesser in forgettings(row))
-
-
-@given(trees())
-def test_branch_rules_reject_no_more_than_a_tree_that_asks_for_known_values_only(tree):
-    rejected, refused = (
-        ~decide_by_tree(tree, EVERYTHING),
-        ~branch_rules(tree, PAIRED).satisfied_by(EVERYTHING),
+@pytest.mark.parametrize("unknown", [0, 0.5])
+def test_hoeffding_tree_read_again_decides_alike(unknown):
+    settings, rng = HoeffdingSettings(50, 0.5), np.random.default_rng(0)
+    grown = hoeffding_tree(
+        THEORY.satisfied_by, MIXED, 400, rng, settings=settings, samples=3, unknown=unknown
     )
-    assert (rejected <= refused).all()
-    if all(0.5 not in values for demands in rejecting_branches(tree) for values in demands.values()):
-        assert (rejected == refused).all()
-
-
-def test_branch_rules_tree_sees_one_variable_of_a_pair():
-    variables = one_variable_per_pair(PAIRED)
-    assert variables.tolist() == [0, 1, 2, 3]
-    plain = Vocabulary(["horse", "wings"])
-    for refused in (lambda: one_variable_per_pair(plain), lambda: branch_rules(TreeLeaf(True), plain)):
-        with pytest.raises(HornbookError, match="'horse' has no dual"):
-            refused()
-
-
-# scikit-learn's tree
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("max_leaf_nodes", [None, 4, 12])
-def test_convert_tree_predicts_what_the_fitted_tree_predicts(seed, max_leaf_nodes):
-    rng = np.random.default_rng(seed)
-    variables = one_variable_per_pair(PAIRED)
-    batch = MIXED.draw(300, rng)
-    labels = THEORY.satisfied_by(batch) ^ (rng.random(300) < 0.1)
-    fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=seed)
-    fitted.fit(batch.to_array(0.5)[:, variables], labels)
-    expected = fitted.predict(EVERYTHING.to_array(0.5)[:, variables])
-    assert decide_by_tree(convert_tree(fitted, variables), EVERYTHING).tolist() == expected.tolist()
-
-
-def test_decision_tree_with_enough_samples_is_the_theory():
-    found = decision_tree(THEORY.satisfied_by, MIXED, 5000, np.random.default_rng(0))
-    assert found.labels_used == 5000
-    assert (found.member(EVERYTHING) == THEORY.satisfied_by(EVERYTHING)).all()
-    assert (found.theory.satisfied_by(EVERYTHING) == THEORY.satisfied_by(EVERYTHING)).all()
-    assert all(rule.head is BOTTOM for rule in found.theory)
-
-
-@pytest.mark.parametrize("leaves", [2, 3, 5])
-def test_decision_tree_leaves_bound_the_rules(leaves):
-    found = decision_tree(THEORY.satisfied_by, MIXED, 2000, np.random.default_rng(0), max_leaf_nodes=leaves)
-    assert len(found.theory) < leaves and found.splits == leaves - 1
+    again = HoeffdingTree.read(grown.tree.to_object(), PAIRED)
+    assert np.array_equal(again.member(EVERYTHING), grown.tree.member(EVERYTHING))
+    assert again.splits == grown.tree.splits > 0
 
 
 @pytest.mark.parametrize("accepts", [True, False])
-def test_decision_tree_constant_models(accepts):
+def test_hoeffding_tree_constant_models(accepts):
     def constant(batch):
         return np.full(len(batch), accepts)
 
-    for found in (
-        decision_tree(constant, MIXED, 50, np.random.default_rng(0)),
-        hoeffding_tree(constant, MIXED, 50, np.random.default_rng(0), samples=3),
-    ):
-        assert (found.member(EVERYTHING) == accepts).all()
-        assert (found.theory.satisfied_by(EVERYTHING) == accepts).all()
-        assert [len(rule.body) for rule in found.theory] == ([] if accepts else [0])
+    grown = hoeffding_tree(constant, MIXED, 50, np.random.default_rng(0), samples=3)
+    assert (grown.tree.member(EVERYTHING) == accepts).all() and grown.tree.splits == 0
 
 
-def test_decision_tree_nothing_can_be_learned_from_no_sample():
-    with pytest.raises(HornbookError, match="at least one interpretation; got size=0"):
-        decision_tree(THEORY.satisfied_by, MIXED, 0, np.random.default_rng(0))
+def test_hoeffding_tree_nothing_can_be_learned_from_no_sample():
     with pytest.raises(HornbookError, match="at least one interpretation; got size=0"):
         hoeffding_tree(THEORY.satisfied_by, MIXED, 0, np.random.default_rng(0), samples=3)
-
-
-# The Hoeffding tree
 
 
 class OneByOne:
@@ -223,12 +147,12 @@ def test_hoeffding_tree_learns_in_blocks_what_it_learns_one_by_one(seed, unknown
     monkeypatch.setattr(baselines, "LEARNED_BLOCK", 100)
     rng = np.random.default_rng(seed)
     settings = HoeffdingSettings(grace_period=(20, 7, 50, 30)[seed], delta=0.3)
-    growing, plain = baselines._Growing(PAIRED, settings, unknown), OneByOne(settings, make_tests(unknown))
+    growing, plain = HoeffdingTree(PAIRED, settings, unknown), OneByOne(settings, make_tests(unknown))
     rows = EVERYTHING.to_array()
     for size in (7, 200, 700):
         batch = MIXED.draw(size, rng)
         labels = THEORY.satisfied_by(batch) ^ (rng.random(size) < 0.1)
-        growing.learn(batch, labels, NO_DEADLINE)
+        growing.learn(batch, labels)
         for row, label in zip(batch.to_array(), labels.tolist(), strict=True):
             plain.learn(row, label)
         assert growing.member(EVERYTHING).tolist() == [plain.accepts(row) for row in rows]
@@ -241,8 +165,7 @@ def test_hoeffding_tree_training_ends_when_a_sample_has_no_error():
     found = hoeffding_tree(counted, MIXED, 1000, np.random.default_rng(0), samples=50)
     assert found.stopped == "misclassifies none of a sample of 1000"
     assert found.labels_used == counted.questions == 1000 * found.samples < 50_000
-    assert (found.member(EVERYTHING) == target.satisfied_by(EVERYTHING)).all()
-    assert found.theory.rules == target.rules
+    assert (found.tree.member(EVERYTHING) == target.satisfied_by(EVERYTHING)).all()
 
 
 @pytest.mark.parametrize(
@@ -278,21 +201,22 @@ def test_hoeffding_tree_seed_gives_the_same_tree():
     runs = [
         hoeffding_tree(THEORY.satisfied_by, MIXED, 400, np.random.default_rng(3), samples=3) for _ in range(2)
     ]
-    assert runs[0] == runs[1]
+    assert runs[0].tree.to_object() == runs[1].tree.to_object()
 
 
-def test_tune_hoeffding_tree_chooses_the_least_disagreement():
+def test_tune_hoeffding_tree_chooses_the_least_disagreement(monkeypatch):
     counted, rng = Counted(THEORY.satisfied_by), np.random.default_rng(0)
     candidates = [HoeffdingSettings(period, delta) for period in (20, 400) for delta in (1e-7, 0.3)]
-    best = tune_hoeffding_tree(counted, MIXED, 600, rng, candidates=candidates)
+    monkeypatch.setattr(baselines, "CANDIDATES", candidates)
+    best = tune_hoeffding_tree(counted, MIXED, 600, rng)
     assert best == HoeffdingSettings(20, 0.3)
     assert counted.questions == 1200
     rng, wrong = np.random.default_rng(0), {}
     training, others = (MIXED.draw(600, rng) for _ in range(2))
     for settings in candidates:
-        growing = baselines._Growing(PAIRED, settings, 0.5)
-        growing.learn(training, THEORY.satisfied_by(training), NO_DEADLINE)
-        wrong[settings] = (growing.member(others) != THEORY.satisfied_by(others)).sum()
+        tree = HoeffdingTree(PAIRED, settings)
+        tree.learn(training, THEORY.satisfied_by(training))
+        wrong[settings] = (tree.member(others) != THEORY.satisfied_by(others)).sum()
     assert wrong[best] == min(wrong.values())
 
 

@@ -3,12 +3,13 @@
 import errno
 import os
 import pickle
+from pathlib import Path
 
 import pytest
 
 from hornbook.errors import HornbookError
 from hornbook.runs import Run
-from hornbook.storage import append_line, read_json, write_file
+from hornbook.storage import append_line, cache_folder, read_json, write_file
 
 
 def refuse_sync(descriptor):
@@ -42,3 +43,13 @@ def test_run_refuses_a_pickle_of_another_run_before_it_runs(tmp_path):
     with pytest.raises(HornbookError, match="has changed since the run was made"):
         run.load_model(path, trust_pickle=True)
     assert not (tmp_path / "ran").exists()
+
+
+def test_cache_folder_is_where_the_user_says(monkeypatch):
+    monkeypatch.setenv("HORNBOOK_CACHE", "somewhere")
+    assert cache_folder() == Path("somewhere")
+    monkeypatch.delenv("HORNBOOK_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", "xdg")
+    assert cache_folder() == Path("xdg/hornbook")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache_folder() == Path.home() / ".cache" / "hornbook"

@@ -1,8 +1,7 @@
-"""Decision trees over variables, read as rules: what rule extraction has to beat.
+"""The Hoeffding tree, trained on samples of a model's answers: the rival of extracted rules in the paper.
 
-The paper's rival is a Hoeffding tree, trained on sample after sample. Inputs are 0 and 1, so that a leaf
-keeps exact counts, and a block of rows is counted at once. Where its sources leave a choice, the tree does as
-river's does: ties, smallest branches, first counts of a leaf.
+Inputs are 0 and 1, so that a leaf keeps exact counts, and a block of rows is counted at once. Where its
+sources leave a choice, the tree does as river's does: ties, smallest branches, first counts of a leaf.
 
 References
 ----------
@@ -13,21 +12,17 @@ C. Persia, A. Ozaki. Extracting Rules from Neural Networks with Partial Interpre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product, starmap
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, Bools, HornTheory, Rule, Vocabulary, bits, chaining
+from hornbook.logic import Batch, Bools, Vocabulary, bits, chaining
 from hornbook.queries import Distribution, Literals, Membership
-
-if TYPE_CHECKING:
-    from sklearn.tree import DecisionTreeClassifier
 
 Floats: TypeAlias = NDArray[np.floating[Any]]
 
@@ -35,252 +30,10 @@ UNKNOWN_INPUT = 0.5
 """The number for an unknown value in the input of a tree."""
 
 
-@dataclass(frozen=True)
-class TreeLeaf:
-    """The end of a branch."""
-
-    accepts: bool
-
-
-@dataclass(frozen=True)
-class TreeSplit:
-    """A test of one variable: false goes low, true goes high, unknown to one of the two."""
-
-    variable: int
-    low: Node
-    high: Node
-    unknown_goes_high: bool
-
-
-Node: TypeAlias = TreeLeaf | TreeSplit
-
-Values: TypeAlias = frozenset[float]
-
-
-def tree_object(tree: Node, vocabulary: Vocabulary) -> Any:
-    """A tree ready for JSON: an answer, or a test with its two sides.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary(["horse"])
-    >>> tree = TreeSplit(0, low=TreeLeaf(True), high=TreeLeaf(False), unknown_goes_high=False)
-    >>> tree_object(tree, vocabulary)
-    {'variable': 'horse', 'unknown': 'low', 'low': True, 'high': False}
-    >>> read_tree(tree_object(tree, vocabulary), vocabulary) == tree
-    True
-
-    """
-    if isinstance(tree, TreeLeaf):
-        return tree.accepts
-    return {
-        "variable": vocabulary.name(tree.variable),
-        "unknown": "high" if tree.unknown_goes_high else "low",
-        "low": tree_object(tree.low, vocabulary),
-        "high": tree_object(tree.high, vocabulary),
-    }
-
-
-def read_tree(entry: Any, vocabulary: Vocabulary) -> Node:
-    """The tree that `tree_object` wrote down."""
-    if isinstance(entry, bool):
-        return TreeLeaf(entry)
-    low, high = (read_tree(entry[side], vocabulary) for side in ("low", "high"))
-    return TreeSplit(vocabulary.index(entry["variable"]), low, high, entry["unknown"] == "high")
-
-
-def decide_by_tree(tree: Node, batch: Batch) -> Bools:
-    """For each interpretation, whether the tree accepts it: branches are followed bit-sliced.
-
-    Examples
-    --------
-    >>> tree = TreeSplit(0, low=TreeLeaf(True), high=TreeLeaf(False), unknown_goes_high=False)
-    >>> decide_by_tree(tree, Batch.from_array([[1], [0], [np.nan]], Vocabulary(["horse"])))
-    array([False,  True,  True])
-
-    """
-    accepted = np.zeros(bits.words_for(len(batch)), np.uint64)
-    pending = [(tree, np.full_like(accepted, chaining.ALWAYS))]
-    while pending:
-        node, here = pending.pop()
-        if isinstance(node, TreeLeaf):
-            accepted |= here if node.accepts else 0
-        elif here.any():
-            true, false = batch.true[node.variable], batch.false[node.variable]
-            high = here & (~false if node.unknown_goes_high else true)
-            pending += [(node.low, here & ~high), (node.high, high)]
-    return bits.flat(accepted, len(batch))
-
-
-def branch_rules(tree: Node, vocabulary: Vocabulary) -> HornTheory:
-    """The branches to rejecting leaves as rules with the head ⊥.
-
-    A branch that demands a value to be true gives its rule the variable, and one that demands
-    it to be false gives it the dual. What may be unknown too, such as "not known to be true",
-    asks for no knowledge and gives nothing. Heads are ⊥ because any other head could make one
-    branch trigger the next.
-
-    Horn rules reject more as more is known, and a tree need not. So the theory rejects exactly
-    what the tree rejects with all of the values or with some of them forgotten: all that the
-    tree rejects, and nothing else if the tree is coherent.
-
-    Examples
-    --------
-    >>> vocabulary = Vocabulary.with_duals(["horse", "wings"])
-    >>> wings = TreeSplit(1, low=TreeLeaf(False), high=TreeLeaf(True), unknown_goes_high=True)
-    >>> tree = TreeSplit(0, low=TreeLeaf(True), high=wings, unknown_goes_high=False)
-    >>> print(branch_rules(tree, vocabulary))
-    horse ∧ not_wings → ⊥
-
-    """
-    _refuse_lone(vocabulary)
-    rules = []
-    for demands in rejecting_branches(tree):
-        true = (v for v, values in demands.items() if values == {1.0})
-        false = (vocabulary.dual(v) for v, values in demands.items() if values == {0.0})
-        rules.append(Rule((*true, *(v for v in false if v is not None)), BOTTOM))
-    return HornTheory(vocabulary, rules)
-
-
-def rejecting_branches(tree: Node) -> Iterator[dict[int, Values]]:
-    """For each branch to a rejecting leaf, the values that it allows the variables it tests."""
-    pending: list[tuple[Node, dict[int, Values]]] = [(tree, {})]
-    while pending:
-        node, demands = pending.pop()
-        if isinstance(node, TreeLeaf):
-            if not node.accepts:
-                yield demands
-            continue
-        above = frozenset({UNKNOWN_INPUT, 1.0} if node.unknown_goes_high else {1.0})
-        sides = ((node.high, above), (node.low, frozenset({0.0, UNKNOWN_INPUT, 1.0}) - above))
-        for child, values in sides:
-            if allowed := demands.get(node.variable, values) & values:
-                pending.append((child, {**demands, node.variable: allowed}))
-
-
-def one_variable_per_pair(vocabulary: Vocabulary) -> NDArray[np.intp]:
-    """One variable of each pair: the other one says the same.
-
-    A tree that sees both gains nothing, and a Hoeffding tree loses: its best two tests are
-    always equally good, so that it never gets sure of the better one.
-    """
-    _refuse_lone(vocabulary)
-    return Literals.of(vocabulary).drawn
-
-
-def _refuse_lone(vocabulary: Vocabulary) -> None:
-    for v, dual in enumerate(vocabulary.duals):
-        if dual is None:
-            raise HornbookError(
-                f"{vocabulary.name(v)!r} has no dual, so that no rule can ask for it to be false; "
-                "use Vocabulary.with_duals or Binariser(dual=True)"
-            )
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A tree fitted to a model's answers, with the most frequent answer at every leaf.
-
-    Attributes
-    ----------
-    tree
-        The tree.
-    theory
-        The branches to rejecting leaves: the rules reject all that the tree rejects, see
-        `branch_rules` for what more.
-    labels_used
-        How many interpretations the model was asked about.
-    samples
-        In how many samples.
-    stopped
-        Why it stopped, in words.
-
-    """
-
-    tree: Node
-    theory: HornTheory
-    labels_used: int
-    samples: int = 1
-    stopped: str = "fitted"
-
-    def member(self, batch: Batch) -> Bools:
-        """The tree's own answers."""
-        return decide_by_tree(self.tree, batch)
-
-    @property
-    def splits(self) -> int:
-        """The number of its tests."""
-        return _count_splits(self.tree)
-
-
-def _count_splits(tree: Node) -> int:
-    return 0 if isinstance(tree, TreeLeaf) else 1 + _count_splits(tree.low) + _count_splits(tree.high)
-
-
 def ask_in_blocks(member: Membership, batch: Batch) -> Bools:
     """Ask a model block by block, shape (items,)."""
     blocks = [np.asarray(member(block), np.bool_) for block in batch.blocks()]
     return np.concatenate([np.zeros(0, np.bool_), *blocks])
-
-
-def decision_tree(
-    member: Membership,
-    distribution: Distribution,
-    size: int,
-    rng: np.random.Generator,
-    *,
-    max_leaf_nodes: int | None = None,
-) -> Baseline:
-    """A tree fitted to what a model answers about `size` interpretations.
-
-    Parameters
-    ----------
-    member
-        The model.
-    distribution, size, rng
-        Where the interpretations come from, and how many. A tree needs all of them at once:
-        four bytes a value.
-    max_leaf_nodes
-        The number of leaves, and so of rules, is at most that; None: it grows until every
-        leaf is pure.
-
-    Examples
-    --------
-    >>> from hornbook.queries import Random
-    >>> from hornbook.logic import HornTheory
-    >>> from hornbook.logic import Vocabulary
-    >>> vocabulary = Vocabulary.with_duals(["horse", "wings", "pegasus"])
-    >>> theory = HornTheory.parse("horse & wings -> pegasus", vocabulary)
-    >>> drawn = Random(vocabulary)
-    >>> tree = decision_tree(theory.satisfied_by, drawn, 2000, np.random.default_rng(0))
-    >>> print(tree.theory)
-    horse ∧ wings ∧ not_pegasus → ⊥
-
-    """
-    from sklearn.tree import DecisionTreeClassifier
-
-    if size < 1:
-        raise HornbookError(f"a tree is fitted to at least one interpretation; got size={size}")
-    variables, batch = one_variable_per_pair(distribution.vocabulary), distribution.draw(size, rng)
-    labels = ask_in_blocks(member, batch)
-    fitted = DecisionTreeClassifier(max_leaf_nodes=max_leaf_nodes, random_state=int(rng.integers(2**31)))
-    fitted.fit(batch.to_array(UNKNOWN_INPUT, np.float32)[:, variables], labels)
-    tree = convert_tree(fitted, variables)
-    return Baseline(tree, branch_rules(tree, distribution.vocabulary), size)
-
-
-def convert_tree(fitted: DecisionTreeClassifier, variables: NDArray[np.intp]) -> Node:
-    """Convert a tree of scikit-learn that was fitted to inputs 0, ½ and 1."""
-    arrays = fitted.tree_
-    nodes: list[Node] = [TreeLeaf(True)] * arrays.node_count
-    # a child has a larger number than its parent
-    for at in reversed(range(arrays.node_count)):
-        low, high = arrays.children_left[at], arrays.children_right[at]
-        if low < 0:
-            nodes[at] = TreeLeaf(bool(fitted.classes_[arrays.value[at, 0].argmax()]))
-        else:
-            variable = int(variables[arrays.feature[at]])
-            nodes[at] = TreeSplit(variable, nodes[low], nodes[high], arrays.threshold[at] < UNKNOWN_INPUT)
-    return nodes[0]
 
 
 LEARNED_BLOCK = 1 << 13
@@ -295,7 +48,7 @@ MIN_BRANCH = 0.01
 
 @dataclass(frozen=True)
 class HoeffdingSettings:
-    """How a Hoeffding tree grows. A leaf gives the answer most frequent in it, so its branch is a rule.
+    """How a Hoeffding tree grows.
 
     Attributes
     ----------
@@ -319,95 +72,6 @@ class HoeffdingSettings:
 
 CANDIDATES = tuple(starmap(HoeffdingSettings, product((20, 50, 200), (1e-7, 1e-3, 0.1, 0.5))))
 """The settings that are compared."""
-
-
-def hoeffding_tree(
-    member: Membership,
-    distribution: Distribution,
-    size: int,
-    rng: np.random.Generator,
-    *,
-    settings: HoeffdingSettings | None = None,
-    samples: int | None = None,
-    seconds: float | None = None,
-    unknown: float = UNKNOWN_INPUT,
-) -> Baseline:
-    """Train a Hoeffding tree on whole samples until it misclassifies none of one.
-
-    As in the paper: a sample is drawn and labelled by the model; if the tree misclassifies
-    any of it, the tree is trained on all of it, one interpretation after another, and the
-    next sample is drawn. The tree begins as one leaf that accepts.
-
-    Parameters
-    ----------
-    member
-        The model.
-    distribution, size, rng
-        Where samples come from, and how many interpretations one has.
-    settings
-        How the tree grows.
-    samples, seconds
-        How many samples, and how long, at most. A limit in seconds may end in the middle of a sample;
-        results then depend on the machine.
-    unknown
-        How an unknown value enters the tree: ½, or 0 as a false one does. By ½ the tree sees one
-        variable of each pair, by 0 both, since they differ where the value is unknown.
-
-    Examples
-    --------
-    >>> from hornbook.queries import Random
-    >>> from hornbook.logic import HornTheory
-    >>> vocabulary = Vocabulary.with_duals(["horse", "wings", "pegasus"])
-    >>> theory = HornTheory.parse("horse & wings -> pegasus", vocabulary)
-    >>> drawn, rng = Random(vocabulary), np.random.default_rng(0)
-    >>> tree = hoeffding_tree(theory.satisfied_by, drawn, 2000, rng, samples=20)
-    >>> print(tree.theory, "|", tree.stopped)
-    horse ∧ wings ∧ not_pegasus → ⊥ | misclassifies none of a sample of 2000
-
-    """
-    if size < 1:
-        raise HornbookError(f"a sample has at least one interpretation; got size={size}")
-    growing = _Growing(distribution.vocabulary, settings or HoeffdingSettings(), unknown)
-    deadline, drawn, stopped = Deadline.after(seconds), 0, ""
-    while not stopped:
-        if drawn == samples:
-            stopped = f"budget of {samples} samples"
-        elif deadline.passed:
-            stopped = f"budget of {seconds:g} seconds"
-        else:
-            batch, drawn = distribution.draw(size, rng), drawn + 1
-            accepted = ask_in_blocks(member, batch)
-            if np.array_equal(growing.member(batch), accepted):
-                stopped = f"misclassifies none of a sample of {size}"
-            else:
-                growing.learn(batch, accepted, deadline)
-    tree = growing.tree()
-    return Baseline(tree, branch_rules(tree, distribution.vocabulary), drawn * size, drawn, stopped)
-
-
-def tune_hoeffding_tree(
-    member: Membership,
-    distribution: Distribution,
-    size: int,
-    rng: np.random.Generator,
-    *,
-    candidates: Sequence[HoeffdingSettings] = CANDIDATES,
-    unknown: float = UNKNOWN_INPUT,
-) -> HoeffdingSettings:
-    """Choose the settings of a Hoeffding tree that errs least: train on one sample, compare on another.
-
-    Every candidate learns the same `size` interpretations and is judged on the same `size`
-    others.
-    """
-    training, validation = distribution.draw(size, rng), distribution.draw(size, rng)
-    accepted, expected = ask_in_blocks(member, training), ask_in_blocks(member, validation)
-
-    def count_errors(settings: HoeffdingSettings) -> int:
-        growing = _Growing(distribution.vocabulary, settings, unknown)
-        growing.learn(training, accepted, NO_DEADLINE)
-        return int((growing.member(validation) != expected).sum())
-
-    return min(candidates, key=count_errors)
 
 
 class _Node:
@@ -434,6 +98,11 @@ class _Node:
         self.test: int | None = None
         self.low = self.high = self
 
+    @property
+    def accepts(self) -> bool:
+        """The answer most frequent here."""
+        return bool(self.counts[1] >= self.counts[0])
+
     def count(self, rows: Floats, accepted: Bools) -> None:
         """Count interpretations, given as (rows, inputs)."""
         sides = np.stack([~accepted, accepted]).astype(np.float32)
@@ -449,17 +118,37 @@ class _Node:
         self.low, self.high = _Node(self.seen - ones, inputs), _Node(ones.copy(), inputs)
 
 
-class _Growing:
-    """A Hoeffding tree that is fed with batches: leaves count blocks of rows, which come to them in order."""
+class HoeffdingTree:
+    """A Hoeffding tree that is fed with batches: leaves count blocks of rows, which come to them in order.
 
-    def __init__(self, vocabulary: Vocabulary, settings: HoeffdingSettings, unknown: float) -> None:
-        self.settings, self.unknown = settings, unknown
-        self.variables = one_variable_per_pair(vocabulary) if unknown else np.arange(len(vocabulary))
+    It begins as one leaf that accepts; the answer of a leaf is the one most frequent in it.
+
+    Parameters
+    ----------
+    vocabulary
+        The variables.
+    settings
+        How the tree grows.
+    unknown
+        How an unknown value enters the tree: ½, or 0 as a false one does. By ½ the tree sees one
+        variable of each pair, by 0 both, since they differ where the value is unknown.
+
+    """
+
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        settings: HoeffdingSettings | None = None,
+        unknown: float = UNKNOWN_INPUT,
+    ) -> None:
+        self.vocabulary, self.settings = vocabulary, settings or HoeffdingSettings()
+        # of two variables that say the same the best two tests are always equally good
+        self.variables = Literals.of(vocabulary).drawn if unknown else np.arange(len(vocabulary))
         # by ½ an unknown value goes with true ones or with false ones: two tests of a variable
         self.tests = 2 if unknown else 1
         self.root = _Node(np.zeros(2), self.tests * len(self.variables))
 
-    def learn(self, batch: Batch, accepted: Bools, deadline: Deadline) -> None:
+    def learn(self, batch: Batch, accepted: Bools, deadline: Deadline = NO_DEADLINE) -> None:
         """Learn the batch, one block after another, until the deadline."""
         for start in range(0, len(batch), LEARNED_BLOCK):
             rows = self._encode(batch[start : start + LEARNED_BLOCK])
@@ -467,20 +156,73 @@ class _Growing:
             if deadline.passed:
                 return
 
-    def tree(self) -> Node:
-        """The tree with the majority's answer at every leaf."""
-        return self._convert(self.root)
-
     def member(self, batch: Batch) -> Bools:
-        """The tree's own answers."""
-        return decide_by_tree(self.tree(), batch)
+        """For each interpretation, whether the tree accepts it: branches are followed bit-sliced."""
+        accepted = np.zeros(bits.words_for(len(batch)), np.uint64)
+        pending = [(self.root, np.full_like(accepted, chaining.ALWAYS))]
+        while pending:
+            node, here = pending.pop()
+            if node.test is None:
+                accepted |= here if node.accepts else 0
+            elif here.any():
+                variable, unknown_goes_high = self._read_test(node.test)
+                high = here & (~batch.false[variable] if unknown_goes_high else batch.true[variable])
+                pending += [(node.low, here & ~high), (node.high, high)]
+        return bits.flat(accepted, len(batch))
+
+    @property
+    def splits(self) -> int:
+        """The number of its tests."""
+
+        def count(node: _Node) -> int:
+            return 0 if node.test is None else 1 + count(node.low) + count(node.high)
+
+        return count(self.root)
+
+    def to_object(self) -> dict[str, Any]:
+        """The tree ready for JSON: at a leaf its answer, else a test with its two sides."""
+
+        def write(node: _Node) -> Any:
+            if node.test is None:
+                return node.accepts
+            variable, unknown_goes_high = self._read_test(node.test)
+            return {
+                "variable": self.vocabulary.name(variable),
+                "unknown": "high" if unknown_goes_high else "low",
+                "low": write(node.low),
+                "high": write(node.high),
+            }
+
+        return {"tests": self.tests, "root": write(self.root)}
+
+    @classmethod
+    def read(cls, entry: dict[str, Any], vocabulary: Vocabulary) -> HoeffdingTree:
+        """The tree that `to_object` wrote down, without its counts."""
+        tree = cls(vocabulary, unknown=UNKNOWN_INPUT if entry["tests"] == 2 else 0)
+        places = {variable: place for place, variable in enumerate(tree.variables.tolist())}
+
+        def fill(node: _Node, entry: Any) -> None:
+            if isinstance(entry, bool):
+                node.counts = np.array([not entry, entry], np.float64)
+                return
+            place = places[vocabulary.index(entry["variable"])]
+            node.split(place + len(places) * (tree.tests == 2 and entry["unknown"] == "high"))
+            fill(node.low, entry["low"])
+            fill(node.high, entry["high"])
+
+        fill(tree.root, entry["root"])
+        return tree
+
+    def _read_test(self, test: int) -> tuple[int, bool]:
+        """The variable of a test, and whether an unknown value goes high."""
+        half, position = divmod(test, len(self.variables))
+        return int(self.variables[position]), half == 1
 
     def _encode(self, batch: Batch) -> Floats:
         """For each variable whether it is true, and by ½ whether it is not false, (rows, inputs)."""
-        true = bits.unpack_rows(batch.true[self.variables], len(batch))
-        parts = (
-            [true] if self.tests == 1 else [true, ~bits.unpack_rows(batch.false[self.variables], len(batch))]
-        )
+        parts = [bits.unpack_rows(batch.true[self.variables], len(batch))]
+        if self.tests == 2:
+            parts.append(~bits.unpack_rows(batch.false[self.variables], len(batch)))
         return np.ascontiguousarray(np.concatenate(parts).T, np.float32)
 
     def _learn_block(self, rows: Floats, accepted: Bools) -> None:
@@ -511,12 +253,110 @@ class _Growing:
         if best > 0 and (best - max(second, 0) > bound or bound < TIE):
             leaf.split(int(gains.argmax()))
 
-    def _convert(self, node: _Node) -> Node:
-        if node.test is None:
-            return TreeLeaf(bool(node.counts[1] >= node.counts[0]))
-        half, position = divmod(node.test, len(self.variables))
-        low, high = self._convert(node.low), self._convert(node.high)
-        return TreeSplit(int(self.variables[position]), low, high, unknown_goes_high=half == 1)
+
+@dataclass(frozen=True, eq=False)
+class HoeffdingResult:
+    """A Hoeffding tree that was trained on samples.
+
+    Attributes
+    ----------
+    tree
+        The tree.
+    samples, labels_used
+        The number of samples, and of interpretations that the model was asked about.
+    stopped
+        Why it stopped, in words.
+
+    """
+
+    tree: HoeffdingTree
+    samples: int
+    labels_used: int
+    stopped: str
+
+
+def hoeffding_tree(
+    member: Membership,
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    settings: HoeffdingSettings | None = None,
+    samples: int | None = None,
+    seconds: float | None = None,
+    unknown: float = UNKNOWN_INPUT,
+) -> HoeffdingResult:
+    """Train a Hoeffding tree on whole samples until it misclassifies none of one.
+
+    As in the paper: a sample is drawn and labelled by the model; if the tree misclassifies
+    any of it, the tree is trained on all of it, one interpretation after another, and the
+    next sample is drawn.
+
+    Parameters
+    ----------
+    member
+        The model.
+    distribution, size, rng
+        Where samples come from, and how many interpretations one has.
+    settings, unknown
+        How the tree grows, and how an unknown value enters it, see `HoeffdingTree`.
+    samples, seconds
+        How many samples, and how long, at most. A limit in seconds may end in the middle of a sample;
+        results then depend on the machine.
+
+    Examples
+    --------
+    >>> from hornbook.queries import Random
+    >>> from hornbook.logic import HornTheory
+    >>> vocabulary = Vocabulary.with_duals(["horse", "wings", "pegasus"])
+    >>> theory = HornTheory.parse("horse & wings -> pegasus", vocabulary)
+    >>> drawn, rng = Random(vocabulary), np.random.default_rng(0)
+    >>> grown = hoeffding_tree(theory.satisfied_by, drawn, 2000, rng, samples=20)
+    >>> grown.tree.splits, grown.stopped
+    (3, 'misclassifies none of a sample of 2000')
+
+    """
+    if size < 1:
+        raise HornbookError(f"a sample has at least one interpretation; got size={size}")
+    tree = HoeffdingTree(distribution.vocabulary, settings, unknown)
+    deadline, drawn, stopped = Deadline.after(seconds), 0, ""
+    while not stopped:
+        if drawn == samples:
+            stopped = f"budget of {samples} samples"
+        elif deadline.passed:
+            stopped = f"budget of {seconds:g} seconds"
+        else:
+            batch, drawn = distribution.draw(size, rng), drawn + 1
+            accepted = ask_in_blocks(member, batch)
+            if np.array_equal(tree.member(batch), accepted):
+                stopped = f"misclassifies none of a sample of {size}"
+            else:
+                tree.learn(batch, accepted, deadline)
+    return HoeffdingResult(tree, drawn, drawn * size, stopped)
+
+
+def tune_hoeffding_tree(
+    member: Membership,
+    distribution: Distribution,
+    size: int,
+    rng: np.random.Generator,
+    *,
+    unknown: float = UNKNOWN_INPUT,
+) -> HoeffdingSettings:
+    """Choose the settings of a Hoeffding tree that errs least: train on one sample, compare on another.
+
+    Every candidate learns the same `size` interpretations and is judged on the same `size`
+    others.
+    """
+    training, validation = distribution.draw(size, rng), distribution.draw(size, rng)
+    accepted, expected = ask_in_blocks(member, training), ask_in_blocks(member, validation)
+
+    def count_errors(settings: HoeffdingSettings) -> int:
+        tree = HoeffdingTree(distribution.vocabulary, settings, unknown)
+        tree.learn(training, accepted)
+        return int((tree.member(validation) != expected).sum())
+
+    return min(CANDIDATES, key=count_errors)
 
 
 def information_gains(seen: Floats, ones: Floats) -> Floats:

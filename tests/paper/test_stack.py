@@ -27,8 +27,8 @@ def labelled(size, seed=0):
 
 
 def trained_stack(nets, inputs, labels, folds, training, seed=3):
-    stack = search.Stack(nets, inputs.shape[1], len(folds), seed, "cpu")
-    order = search.make_schedule(folds, training, seed, "cpu")
+    stack = search.Stack(nets, inputs.shape[1], len(folds), seed)
+    order = search.make_schedule(folds, training, seed)
     targets = torch.from_numpy(labels.astype(np.float32))
     with one_thread():
         stack.descend(torch.from_numpy(inputs), targets, order)
@@ -85,9 +85,9 @@ def test_stack_tasks_do_not_see_each_other():
     training = Training(epochs=3, batch_size=8)
     nets = [Net((8, 4), 0.05), Net((4, 16), 0.1)]
     together = trained_stack(nets, inputs, labels, folds, training)
-    order = search.make_schedule(folds, training, 3, "cpu")
+    order = search.make_schedule(folds, training, 3)
     for task in range(len(folds)):
-        stack = search.Stack(nets, VARIABLES, 1, 3, "cpu")
+        stack = search.Stack(nets, VARIABLES, 1, 3)
         own = search.Schedule(*(part[task : task + 1] for part in order))
         targets = torch.from_numpy(labels.astype(np.float32))
         with one_thread():
@@ -124,7 +124,7 @@ def test_stack_padded_units_stay_exactly_zero():
 @draw_examples(1.25)
 def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, batch_size, epochs, seed):
     training = Training(epochs=epochs, batch_size=batch_size)
-    order = search.make_schedule([Fold(np.arange(size), np.arange(1))], training, seed, "cpu")
+    order = search.make_schedule([Fold(np.arange(size), np.arange(1))], training, seed)
     seen = [items[shares > 0] for items, shares in zip(order.items[0], order.shares[0], strict=True)]
     assert sorted(torch.cat(seen).tolist()) == sorted([*range(size)] * epochs)
     assert max(map(len, seen)) - min(map(len, seen)) <= 1
@@ -134,7 +134,7 @@ def test_an_epoch_shows_every_example_once_in_steps_of_nearly_equal_size(size, b
 
 def test_a_fold_may_have_fewer_examples_than_an_epoch_has_steps():
     folds = [Fold(np.arange(5), np.arange(1)), Fold(np.arange(4), np.arange(1))]
-    order = search.make_schedule(folds, Training(epochs=1, batch_size=1), 0, "cpu")
+    order = search.make_schedule(folds, Training(epochs=1, batch_size=1), 0)
     assert order.shares.sum(2).tolist() == [[1, 1, 1, 1, 1], [1, 1, 1, 1, 0]]
 
 

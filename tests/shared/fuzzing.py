@@ -14,9 +14,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from zipfile import ZIP_DEFLATED, ZipFile
 from zlib import crc32
 
 import numpy as np
@@ -24,7 +22,6 @@ import pandas as pd
 import pyarrow as pa
 
 from hornbook.errors import HornbookError
-from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
 from hornbook.tables import read_table
 
 MAX_SECONDS = 40.0
@@ -213,18 +210,6 @@ def _make_zstd(rng: np.random.Generator) -> bytes:
     return bytes(pa.Codec("zstd").compress(_make_csv(rng), asbytes=True))
 
 
-@cache
-def _archive_hcc(seed: int) -> bytes:
-    buffer, frame = io.BytesIO(), make_synthetic_hcc(seed).frame
-    with ZipFile(buffer, "w", ZIP_DEFLATED) as archive:
-        archive.writestr("hcc-survival/hcc-data.txt", frame.to_csv(index=False, header=False, na_rep="?"))
-    return buffer.getvalue()
-
-
-def _make_archive(rng: np.random.Generator) -> bytes:
-    return _archive_hcc(int(rng.integers(3)))
-
-
 def _read_sample(path: Path) -> object:
     return read_table(path, max_rows=3)
 
@@ -242,6 +227,5 @@ TABLE_FORMATS = {
     "json": FileFormat("table.jsonl", _make_json, read_table),
     "parquet": FileFormat("table.parquet", _make_parquet, read_table),
     "parquet-sample": FileFormat("sample.parquet", _make_parquet, _read_sample),
-    "hcc-archive": FileFormat("hcc.zip", _make_archive, load_hcc),
 }
 """The formats by their names in `benchmarks/fuzz.py`."""

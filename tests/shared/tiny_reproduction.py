@@ -5,7 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from hornbook.paper import PROTOCOLS, ModelSelection, Scale, Sweep, TreeBudget, grid
+from hornbook.paper import PROTOCOLS
+from hornbook.paper.search import ModelSelection, grid
+from hornbook.paper.settings import Scale, Sweep, TreeBudget
 from hornbook.queries import Budget, Net, Settings
 from hornbook.tables import read_table
 

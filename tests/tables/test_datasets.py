@@ -1,15 +1,10 @@
-"""The datasets: figures as published, downloads held to their checksum, holes on request."""
+"""The datasets: figures as published, holes on request."""
 
 from __future__ import annotations
 
-import io
 import os
-import zipfile
-from collections.abc import Iterator
-from functools import cache, partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from functools import cache
 from pathlib import Path
-from threading import Thread
 
 import numpy as np
 import pytest
@@ -17,8 +12,9 @@ import pytest
 import hornbook.tables
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch
-from hornbook.paper import HARD_PROTOCOL, Task, draw_training_set
-from hornbook.paper.hcc import FEATURES, cache_folder, download_cached, load_hcc, make_synthetic_hcc
+from hornbook.paper import HARD_PROTOCOL, Task
+from hornbook.paper.hcc import FEATURES, load_hcc, make_synthetic_hcc
+from hornbook.paper.task import draw_training_set
 from hornbook.queries import Binariser, binarise_table, target_theory
 from hornbook.tables import DATASETS, DEFAULT_DATASET, Table, load_dataset
 from hornbook.tables.datasets import hide_values
@@ -123,7 +119,8 @@ def test_hide_values_requests_that_cannot_be_met_are_refused() -> None:
         (lambda: load_dataset("iris", path="x.csv"), "takes no path; to read a file use read_table"),
         (lambda: load_dataset("iris", missing=0.1), "needs a random generator"),
         (lambda: hide_values(load_dataset("iris"), 2, np.random.default_rng(0)), "between 0 and 1"),
-        (lambda: load_hcc("nowhere.csv"), "there is no file 'nowhere.csv'"),
+        (lambda: load_dataset("hcc"), "download the patients from http"),
+        (lambda: load_hcc("nowhere.csv"), "nowhere.csv is not the HCC dataset: cannot read nowhere.csv"),
     ):
         with pytest.raises(HornbookError, match=message):
             call()
@@ -133,101 +130,26 @@ made_up = cache(make_synthetic_hcc)
 """Patients that nobody changes."""
 
 
-def archive_of(table: Table, member: str = "hcc-survival/hcc-data.txt") -> bytes:
-    """Made-up patients packed as the published archive is: no header, ? for missing."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.writestr("hcc-survival/hcc-description.txt", "made up")
-        archive.writestr(member, table.frame.to_csv(header=False, index=False, na_rep="?"))
-    return content.getvalue()
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """A local server of a folder with a made-up archive: its address and the folder."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-    (folder / "hcc-survival.zip").write_bytes(archive_of(made_up(9)))
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=folder)) as server:
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/hcc-survival.zip", folder
-        server.shutdown()
-        thread.join()
-
-
-def test_a_download_is_cached_and_held_to_its_checksum(
-    served: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    url, folder = served
-    monkeypatch.setenv("HORNBOOK_CACHE", str(tmp_path / "cache"))
-    first = load_hcc(url=url)
-    assert first.checksum() == made_up(9).checksum()
-    (folder / "hcc-survival.zip").unlink()
-    assert load_hcc(url=url).checksum() == first.checksum()
-    kept = tmp_path / "cache" / "hcc-survival.zip"
-    kept.write_bytes(kept.read_bytes() + b"!")
-    with pytest.raises(HornbookError, match="has changed since it was downloaded; delete it to get it anew"):
-        load_hcc(url=url)
-    kept.unlink()
-    with pytest.raises(HornbookError, match=r"could not download http.*404.*give the path of a copy instead"):
-        load_hcc(url=url)
-
-
-def test_download_cached_without_a_server_is_a_clear_error(tmp_path: Path) -> None:
-    with pytest.raises(HornbookError, match="could not download"):
-        download_cached("http://127.0.0.1:9/x.zip", tmp_path)
-    assert not list(tmp_path.iterdir())
-
-
-def test_cache_folder_is_where_the_user_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HORNBOOK_CACHE", "somewhere")
-    assert cache_folder() == Path("somewhere")
-    monkeypatch.delenv("HORNBOOK_CACHE")
-    monkeypatch.setenv("XDG_CACHE_HOME", "xdg")
-    assert cache_folder() == Path("xdg/hornbook")
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache_folder() == Path.home() / ".cache" / "hornbook"
-
-
 def test_copies_with_and_without_a_header_are_one_dataset(tmp_path: Path) -> None:
     table = made_up(0)
-    headed, plain, packed = (tmp_path / name for name in ("h.csv", "hcc-data.txt", "hcc.zip"))
+    headed, plain = (tmp_path / name for name in ("h.csv", "hcc-data.txt"))
     headings = [*(feature.heading.replace(" (", "\t(") for feature in FEATURES), "1_survives_0_dies"]
     table.frame.to_csv(headed, index=False, header=headings, na_rep="?")
     table.frame.to_csv(plain, index=False, header=False, na_rep="?")
-    packed.write_bytes(archive_of(table))
-    assert (
-        load_hcc(headed).checksum()
-        == load_hcc(plain).checksum()
-        == load_hcc(packed).checksum()
-        == table.checksum()
-    )
+    assert load_hcc(headed).checksum() == load_hcc(plain).checksum() == table.checksum()
 
 
 def test_what_is_not_the_dataset_is_refused(tmp_path: Path) -> None:
     table = made_up(0)
     path = tmp_path / "other.csv"
     for text, message in (
-        ("age,sex\n1,2\n", "other.csv is not the HCC dataset: it has 2 columns, not 50"),
+        ("age,sex\n1,2\n", "other.csv is not the HCC dataset: row 1 has 2 values, not 50"),
         ("1,2\n3,4\n", "row 1 has 2 values, not 50"),
         (table.frame.rename(columns={"gender": "sex"}).to_csv(index=False), "column 1 is called 'sex', not"),
     ):
         path.write_text(text)
         with pytest.raises(HornbookError, match=message):
             load_hcc(path)
-    packed = tmp_path / "other.zip"
-    packed.write_bytes(archive_of(table, "data.csv"))
-    with pytest.raises(HornbookError, match=r"the archive has no hcc-data.txt"):
-        load_hcc(packed)
-    packed.write_bytes(b"not an archive")
-    with pytest.raises(HornbookError, match=r"other.zip is not the HCC dataset"):
-        load_hcc(packed)
 
 
 def test_data_public_names_are_there() -> None:

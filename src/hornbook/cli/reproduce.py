@@ -97,13 +97,16 @@ def reproduce(
     synthetic, size = data is None, paper.SCALES[scale.value]
     # joblib replaces a worker that has grown, and loses no work
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
+    chosen = tuple(
+        each
+        for each in paper.PROTOCOLS.values()
+        if protocol is ProtocolName.BOTH or each.is_published == (protocol is ProtocolName.PAPER)
+    )
     try:
-        chosen = tuple(
-            each
-            for each in paper.PROTOCOLS.values()
-            if protocol is ProtocolName.BOTH or each.is_published == (protocol is ProtocolName.PAPER)
-        )
-        result = paper.reproduce(table, output, size, seed, protocols=chosen, synthetic=synthetic)
+        with progress("reproducing the paper") as show:
+            result = paper.reproduce(
+                table, output, size, seed, protocols=chosen, synthetic=synthetic, tell=show
+            )
     except KeyboardInterrupt:
         raise Interrupted(RESUME) from None
     if write and document:

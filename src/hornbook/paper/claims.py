@@ -51,9 +51,6 @@ NOT_COMPARABLE = "not comparable"
 TOLERANCE = 0.25
 """A median that is off by at most this share of the published figure is as published."""
 
-MIN_LEVELS = 5
-"""Number of levels of missing values from which a trend is judged."""
-
 PAPER_NAMES = ("paper", "paper-half")
 """The protocols under which the paper's claims are judged."""
 
@@ -93,7 +90,7 @@ class Claim:
     @property
     def published(self) -> str:
         """The published figure in words."""
-        return self.words or write_figure(self.expected, self.form)
+        return self.words or write_range([self.expected], self.form)
 
 
 CLAIMS = (
@@ -125,122 +122,97 @@ TRENDS = (
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim under one protocol: the published figure, the one here, the verdict and its reason.
-
-    `brief` is the figure here for a terminal; `is_met` says whether the run meets the claim's conditions.
-    """
+    """A claim under one protocol: the published figure, the one here, the verdict and its reason."""
 
     protocol: str
     topic: str
     text: str
     published: str
     here: str
-    brief: str
     verdict: str
     reason: str
-    is_met: bool
 
 
 def judge_claims(metrics: Mapping[str, Any]) -> list[JudgedClaim]:
     """Judge each claim of the paper under each of its protocols."""
-    names = [name for name in PAPER_NAMES if name in metrics["experiments"]]
-    return [claim for name in names for claim in _Judge(metrics, name).judge()]
+    return [
+        claim
+        for name in PAPER_NAMES
+        if name in metrics["experiments"]
+        for claim in (*_judge_figures(metrics, name), *_judge_trends(metrics, name))
+    ]
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """Judges the paper's claims under one protocol."""
+def _judge_figures(metrics: Mapping[str, Any], protocol: str) -> Iterator[JudgedClaim]:
+    """Judge the claims about figures under a protocol."""
+    figures, rejected = (
+        list_figures(metrics, protocol),
+        find_share(metrics["experiments"][protocol], REJECTED),
+    )
+    for claim in CLAIMS:
+        values = figures[claim.topic]
+        verdict, reason = _compare(claim, values, float(np.median(rejected)))
+        if unmet := find_unmet(metrics["settings"], claim.needs):
+            verdict, reason = NOT_COMPARABLE, unmet
+        here = write_range(values, claim.form)
+        yield JudgedClaim(protocol, claim.topic, claim.text, claim.published, here, verdict, reason)
 
-    metrics: Mapping[str, Any]
-    protocol: str
 
-    @property
-    def results(self) -> Mapping[str, Any]:
-        """The results of all stages."""
-        stages: Mapping[str, Any] = self.metrics["experiments"][self.protocol]
-        return stages
-
-    def judge(self) -> Iterator[JudgedClaim]:
-        """Judge all claims."""
-        figures = self.list_values()
-        for claim in CLAIMS:
-            values = figures[claim.topic]
-            verdict, reason = self._compare(claim, values)
-            here, brief = write_range(values, claim.form), write_brief(values, claim.form)
-            known = (claim.topic, claim.text, claim.published, here, brief)
-            yield self._judged(known, verdict, reason, claim.needs)
-        if "missing" in self.results:
-            yield from (self._judge_trend(*trend) for trend in TRENDS)
-
-    def list_values(self) -> dict[str, Sequence[float]]:
-        """The figure of each claim in every repetition, by topic."""
-        evaluation, spent = self.results["evaluation"], self.metrics["seconds"][self.protocol]
-        rules = {name: each["runs"] for name, each in evaluation["rules"]["lrn_star"].items()}
-        pairs = {"t_nn": "t_nn", "h_nn": "lrn_star_nn", "t_h": "t_lrn_star", "t_tree": "t_tree"}
-        values: dict[str, Sequence[float]] = {
-            topic: [run["estimate"] for run in evaluation["shares"]["mixed"][pair]["runs"]]
+def list_figures(metrics: Mapping[str, Any], protocol: str) -> dict[str, Sequence[float]]:
+    """The figure of each claim in every repetition, by topic."""
+    results, spent = metrics["experiments"][protocol], metrics["seconds"][protocol]
+    rules = {name: each["runs"] for name, each in results["evaluation"]["rules"]["lrn_star"].items()}
+    pairs = {"t_nn": "t_nn", "h_nn": "lrn_star_nn", "t_h": "t_lrn_star", "t_tree": "t_tree"}
+    accuracies = results["search"]["chosen"]["cross_validated"]["runs"]
+    times = (spent[name]["cpu"]["runs"] for name in ("tree", "lrn_star"))
+    both = zip(rules["entailed_by_t"], rules["in_t_by_side"], strict=True)
+    return {
+        **{
+            topic: find_share(results, ("evaluation", "shares", "mixed", pair))
             for topic, pair in pairs.items()
-        }
-        values["network error"] = [
-            1 - each for each in self.results["search"]["chosen"]["cross_validated"]["runs"]
-        ]
-        times = (spent[name]["cpu"]["runs"] for name in ("tree", "lrn_star"))
-        values["pace"] = [tree / lrn_star for tree, lrn_star in zip(*times, strict=True)]
-        values["rules of T"], values["features"] = rules["in_t_by_side"], rules["body_features"]
-        both = zip(rules["entailed_by_t"], rules["in_t_by_side"], strict=True)
-        values["entailed rules"] = [entailed - in_t for entailed, in_t in both]
-        return values
+        },
+        "network error": [1 - each for each in accuracies],
+        "pace": [tree / lrn_star for tree, lrn_star in zip(*times, strict=True)],
+        "rules of T": rules["in_t_by_side"],
+        "entailed rules": [entailed - in_t for entailed, in_t in both],
+        "features": rules["body_features"],
+    }
 
-    def unmet_condition(self, need: Condition) -> str:
-        """What a condition of the paper's experiment lacks in this run; empty if it is met."""
-        settings = self.metrics["settings"]
-        known, ours, tree, sweep = (settings[name] for name in ("selection", "ours", "tree", "sweep"))
-        effort = (ours["budget"]["equivalence_queries"], ours["size"], settings["evaluation"])
-        match need:
-            case "net" if str(NETS[0][0]) not in known["nets"]:
-                return "the paper's own net was not among those that were searched"
-            case "queries" if effort != (QUERIES, "paper", 2):
-                return "fewer queries or samples than the paper's"
-            case "tree" if tree["size"] is not None:
-                return (
-                    f"{tree['samples']} samples of {tree['size']:,} for the tree, not whole ones of a query"
-                )
-            case "levels" if len(sweep["shares"]) < MIN_LEVELS or sweep["queries"] < QUERIES:
-                return (
-                    f"{len(sweep['shares'])} levels, with {sweep['queries']} queries each where the paper "
-                    f"has {QUERIES}"
-                )
-        return ""
 
-    def _judged(
-        self, known: tuple[str, str, str, str, str], verdict: str, reason: str, needs: Sequence[Condition]
-    ) -> JudgedClaim:
-        """The claim with its verdict, or, where its conditions are not met, without one."""
-        unmet = [why for need in needs if (why := self.unmet_condition(need))]
-        if unmet:
-            verdict, reason = NOT_COMPARABLE, "; ".join(unmet)
-        return JudgedClaim(self.protocol, *known, verdict, reason, not unmet)
+def find_unmet(settings: Mapping[str, Any], needs: Sequence[Condition]) -> str:
+    """What conditions of the paper's experiment a run lacks; empty if they are met."""
+    known, ours, tree, sweep = (settings[name] for name in ("selection", "ours", "tree", "sweep"))
+    effort = (ours["budget"]["equivalence_queries"], ours["size"], settings["evaluation"])
+    lacks = {
+        "net": str(NETS[0][0]) not in known["nets"] and "the paper's own net was not searched",
+        "queries": effort != (QUERIES, "paper", 2) and "fewer queries or samples than the paper's",
+        "tree": tree["size"] is not None
+        and f"{tree['samples']} samples of {tree['size']:,} for the tree, not whole ones of a query",
+        "levels": sweep["queries"] < QUERIES
+        and f"{sweep['queries']} queries a level where the paper has {QUERIES}",
+    }
+    return "; ".join(words for need in needs if (words := lacks[need]))
 
-    def _compare(self, claim: Claim, values: Sequence[float]) -> tuple[str, str]:
-        """Compare the figures of all repetitions with the published one: verdict and reason."""
-        low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
-        near = abs(median - claim.expected) <= TOLERANCE * claim.expected
-        if near or low <= claim.expected <= high or (claim.words and median > claim.expected):
-            return AS_PUBLISHED, "the median, or the middle half, meets the published figure"
-        verdict = BETTER if (median > claim.expected) == claim.more_is_better else WORSE
-        others = sum((each > claim.expected) != (median > claim.expected) for each in values)
-        reason = f"{others} of {len(values)} repetitions are on the other side of it" if others else ""
-        if verdict == WORSE:
-            return verdict, reason
-        rejected = float(np.median(find_share(self.results, REJECTED)))
-        why = {
-            "pace": "another machine, reasoner and tree",
-        }.get(claim.topic, f"an easier task: the network rejects {percent(rejected)} of the real rows")
-        return verdict, "; ".join(filter(None, (reason, why)))
 
-    def _judge_trend(self, topic: str, text: str, figure: str, better: int) -> JudgedClaim:
-        """Judge a trend from the fewest to the most missing values, repetition by repetition."""
-        points: Sequence[Mapping[str, Any]] = self.results["missing"]
+def _compare(claim: Claim, values: Sequence[float], rejected: float) -> tuple[str, str]:
+    """Compare the figures of all repetitions with the published one: verdict and reason."""
+    low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
+    near = abs(median - claim.expected) <= TOLERANCE * claim.expected
+    if near or low <= claim.expected <= high or (claim.words and median > claim.expected):
+        return AS_PUBLISHED, "the median, or the middle half, meets the published figure"
+    others = sum((each > claim.expected) != (median > claim.expected) for each in values)
+    reasons = [f"{others} of {len(values)} repetitions are on the other side of it"] if others else []
+    if (median > claim.expected) != claim.more_is_better:
+        return WORSE, "; ".join(reasons)
+    is_pace = claim.topic == "pace"
+    easier = f"an easier task: the network rejects {percent(rejected)} of the real rows"
+    return BETTER, "; ".join([*reasons, "another machine, reasoner and tree" if is_pace else easier])
+
+
+def _judge_trends(metrics: Mapping[str, Any], protocol: str) -> Iterator[JudgedClaim]:
+    """Judge trends from the fewest to the most missing values, repetition by repetition."""
+    points: Sequence[Mapping[str, Any]] = metrics["experiments"][protocol].get("missing", ())
+    for topic, text, figure, better in TRENDS if points else ():
         first, last = points[0][figure]["runs"], points[-1][figure]["runs"]
         changes = [after - before for before, after in zip(first, last, strict=True)]
         improved, count = sum(better * change > 0 for change in changes), len(changes)
@@ -250,24 +222,9 @@ class _Judge:
             f"{100 * min(changes):+.1f} to {100 * max(changes):+.1f} points from {unknown[0]} to "
             f"{unknown[1]} % of all values unknown"
         )
-        needs: Sequence[Condition] = ("levels",) if figure == "t_h" else ()
-        here = f"in {improved} of {count}"
-        return self._judged((topic, text, "in words", here, here), verdict, reason, needs)
-
-
-def describe_answer(metrics: Mapping[str, Any]) -> str:
-    """The answer in a few sentences: the verdicts by protocol, our rules, and the real rows."""
-    sentences = []
-    for name in (name for name in PAPER_NAMES if name in metrics["experiments"]):
-        verdicts = [claim.verdict for claim in _Judge(metrics, name).judge()]
-        counts = ", ".join(
-            f"{verdicts.count(verdict)} {verdict}"
-            for verdict in (AS_PUBLISHED, BETTER, WORSE, NOT_COMPARABLE)
-            if verdict in verdicts
-        )
-        label = metrics["labels"][name]
-        sentences.append(f"With an unknown pair as {label}, of the paper's {len(verdicts)} claims: {counts}.")
-    return " ".join([*sentences, describe_ours(metrics)])
+        if figure == "t_h" and (unmet := find_unmet(metrics["settings"], ("levels",))):
+            verdict, reason = NOT_COMPARABLE, unmet
+        yield JudgedClaim(protocol, topic, text, "in words", f"in {improved} of {count}", verdict, reason)
 
 
 OURS, REJECTED = ("evaluation", "shares", "mixed", "ours_nn"), ("evaluation", "rows_rejected")
@@ -279,8 +236,18 @@ def find_share(results: Mapping[str, Any], path: Sequence[str]) -> list[float]:
     return [run["estimate"] for run in reduce(lambda part, step: part[step], path, results)["runs"]]
 
 
-def describe_ours(metrics: Mapping[str, Any]) -> str:
-    """How near our rules are to the networks, and which of the real rows these reject."""
+def describe_answer(metrics: Mapping[str, Any]) -> str:
+    """The answer in a few sentences: the verdicts by protocol, our rules, and the real rows."""
+    sentences, claims = [], judge_claims(metrics)
+    for name in dict.fromkeys(claim.protocol for claim in claims):
+        verdicts = [claim.verdict for claim in claims if claim.protocol == name]
+        counts = ", ".join(
+            f"{verdicts.count(verdict)} {verdict}"
+            for verdict in (AS_PUBLISHED, BETTER, WORSE, NOT_COMPARABLE)
+            if verdict in verdicts
+        )
+        label = metrics["labels"][name]
+        sentences.append(f"With an unknown pair as {label}, of the paper's {len(verdicts)} claims: {counts}.")
     ours, rejected = (
         "; ".join(
             f"{percent(float(np.median(find_share(results, path))))} ({metrics['labels'][name].strip('()')})"
@@ -288,28 +255,17 @@ def describe_ours(metrics: Mapping[str, Any]) -> str:
         )
         for path in (OURS, REJECTED)
     )
-    return (
+    sentences.append(
         f"Our rules, read from the same networks with as many queries, differ from them on {ours}. "
         f"Of the real rows with their right class the networks reject {rejected}: they know what a row "
         "looks like, not its class."
     )
+    return " ".join(sentences)
 
 
 def percent(share: float) -> str:
     """A share in per cent, with two decimals."""
     return f"{100 * share:.2f} %"
-
-
-def write_figure(value: float, form: str) -> str:
-    """A figure as tables have it.
-
-    Examples
-    --------
-    >>> write_figure(0.058, ".2%"), write_figure(20, ".0f")
-    ('5.80 %', '20')
-
-    """
-    return f"{value:{form}}".replace("%", " %")
 
 
 def write_range(values: Sequence[float], form: str) -> str:
@@ -321,20 +277,5 @@ def write_range(values: Sequence[float], form: str) -> str:
     ('2 % [1–6]', '3')
 
     """
-    least, median, most = (write_figure(float(each), form) for each in np.quantile(values, (0, 0.5, 1)))
+    least, median, most = (f"{each:{form}}".replace("%", " %") for each in np.quantile(values, (0, 0.5, 1)))
     return median if least == most else f"{median} [{least.removesuffix(' %')}–{most.removesuffix(' %')}]"
-
-
-def write_brief(values: Sequence[float], form: str) -> str:
-    """As `write_range`, for a terminal: per cent without their sign, and a shorter range.
-
-    Examples
-    --------
-    >>> write_brief([0.0294, 0.0206, 0.4854], ".2%")
-    '2.94 (2.1–49)'
-
-    """
-    least, median, most = np.quantile(values, (0, 0.5, 1)).tolist()
-    scale = 100 if form.endswith("%") else 1
-    ends = (f"{end:.0f}" if end >= 10 else f"{end:.2g}" for end in (scale * least, scale * most))
-    return f"{write_figure(median, form).removesuffix(' %')} ({'–'.join(ends)})"

@@ -1,43 +1,47 @@
-"""Reproduce the paper in one run folder: protocol by protocol, stage by stage, over several seeds."""
+"""Reproduce the paper in one run folder: protocol by protocol, stage by stage, over several seeds.
+
+A stage is a file of JSON with its result, written whole when the stage has ended: what has its file is not
+done again. The settings of a run are in `config.json`, and a folder with others is refused.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import platform
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from importlib import metadata
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 
-import hornbook
-from hornbook.baselines import decide_by_tree, hoeffding_tree, read_tree, tree_object, tune_hoeffding_tree
+from hornbook.baselines import HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
+from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper.claims import NETS
-from hornbook.paper.report import to_html, to_markdown
-from hornbook.paper.search import NETS_PER_CHUNK, ModelSelection, score_nets, select_network
-from hornbook.paper.settings import READERS, Scale, accuracy, open_choices
-from hornbook.paper.stages import Stage, StageRunner, write_json
+from hornbook.paper.report import to_html
+from hornbook.paper.search import NETS_PER_CHUNK, score_nets, select_network
+from hornbook.paper.settings import Scale, open_choices
 from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, run_lrn_star, violating_body
-from hornbook.queries import (
-    INTERRUPTED,
-    MLP,
-    Examples,
-    Membership,
-    extract,
-    split_examples,
-)
+from hornbook.queries import INTERRUPTED, MLP, Membership, extract, split_examples
 from hornbook.queries.result import measure_disagreement
 from hornbook.randomness import Purpose, generator
+from hornbook.schema import write_json
 from hornbook.statistics import Share
-from hornbook.storage import read_json, write_file
+from hornbook.storage import parse_json, read_json, read_text, write_errors, write_file
 from hornbook.tables import Table
+
+SIDE_BY_SIDE = (("search",), ("tree", "missing", "ours", "lrn_star"), ("evaluation",))
+"""The stages, of which those of a later group read files of earlier ones; what takes longest comes first."""
+
+CONFIG = "config.json"
+PACKAGES = ("hornbook", "numpy", "torch", "scikit-learn")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,36 +53,43 @@ class Repetition:
     seed: int
     run: Path
 
-    def stages(self) -> dict[str, Stage]:
-        """The stages by name, each with its work, its settings and its predecessors.
+    @property
+    def folder(self) -> Path:
+        """The folder of its files."""
+        return self.run / self.task.protocol.name / f"seed-{self.seed}"
+
+    @property
+    def stages(self) -> dict[str, Callable[[], Any]]:
+        """What each stage does; it returns what enters the metrics.
 
         The paper's remark on missing values is examined under the paper's own protocol alone.
         """
-        scale, sample, protocol = self.scale, self.sample, self.task.protocol
-
-        def stage(name: str, work: Callable[[Path], None], inputs: dict[str, Any], *after: str) -> Stage:
-            inputs = {"protocol": protocol.settings(), **inputs}
-            return Stage(self.stage_path(name), work, inputs, ("data", *map(self.stage_path, after)))
-
-        search = {"selection": scale.settings()["selection"], "fresh": scale.fresh}
-        lrn_star = {"queries": scale.queries, "sample": sample}
-        tree = {**asdict(scale.tree), "sample": sample}
-        evaluation = {"size": scale.evaluation * sample}
-        readers = {
-            "lrn_star": stage("lrn_star", self.read_by_lrn_star, lrn_star, "search"),
-            "ours": stage("ours", self.read_by_prime_bodies, asdict(scale.ours), "search"),
-            "tree": stage("tree", self.read_by_tree, tree, "search"),
-        }
         stages = {
-            "search": stage("search", self.search, search),
-            **{name: readers[name] for name in scale.readers},
-            "evaluation": stage("evaluation", self.evaluate, evaluation, "search", *scale.readers),
+            "search": self.search,
+            "lrn_star": self.read_by_lrn_star,
+            "ours": self.read_by_prime_bodies,
+            "tree": self.read_by_tree,
+            "missing": self.sweep,
+            "evaluation": self.evaluate,
         }
-        if scale.sweep and protocol.is_published:
-            stages["missing"] = stage("missing", self.sweep, asdict(scale.sweep) | {"sample": sample})
+        if self.scale.sweep is None or not self.task.protocol.is_published:
+            del stages["missing"]
         return stages
 
-    def search(self, folder: Path) -> None:
+    def do(self, stage: str) -> str:
+        """Do a stage and write its file; return what was done, in words."""
+        clock, busy = Stopwatch(), time.process_time()
+        result = self.stages[stage]()
+        times = {"seconds": clock.elapsed, "cpu": time.process_time() - busy}
+        write_file(self.folder / f"{stage}.seconds", write_json(times))
+        write_file(self.find_file(stage), write_json(result))
+        return f"{stage} of {self.task.protocol.name}, seed {self.seed}"
+
+    def find_file(self, stage: str) -> Path:
+        """The file of a stage, which exists once the stage has ended."""
+        return self.folder / f"{stage}.json"
+
+    def search(self) -> dict[str, Any]:
         """Select the network: draw a training set, search architectures, save the best network."""
         task, scale = self.task, self.scale
         rng = generator(self.seed, Purpose.TRAINING_SET)
@@ -92,62 +103,58 @@ class Repetition:
             # a selection uses the seeds that follow its own, so they are spread out
             seed=self.seed * (1 + scale.selection.seeds),
         )
-        search = select_network(training, fresh, selection)
-        search.network.save(folder / "network.safetensors")
-        chosen = search.finalists[0]
+        search = select_network(training, selection)
+        search.network.save(self.folder / "network.safetensors")
         empty = Batch.from_array(np.full((1, len(task.rows.vocabulary)), np.nan), task.rows.vocabulary)
-        report = {
-            "configurations": len(search.scores),
-            "trainings": len(search.scores) * selection.folds,
-            "published": _score_published(training, selection),
+        published = [net for net, _ in NETS]
+        accuracies = score_nets(published, selection.validation(training, selection.seed), 1).accuracy
+        return {
+            "configurations": len(selection.nets),
+            "trainings": len(selection.nets) * selection.folds,
+            "published": {
+                str(net): {"cross_validated": float(mean)}
+                for net, mean in zip(published, accuracies.mean(axis=1, dtype=np.float64), strict=True)
+            },
             "chosen": {
-                "net": str(chosen.net),
-                "cross_validated": chosen.mean,
-                "again": search.again[0],
-                "held_out": accuracy(search.network, fresh),
+                "net": str(search.net),
+                "cross_validated": search.cross_validated,
+                "again": search.again,
+                "held_out": float(np.mean(search.network(fresh.batch) == fresh.accepted)),
             },
             "empty": float(search.network.log_odds(empty)[0]),
-            "held_out_by_kind": {kind: share.estimate for kind, share in search.fresh.items()},
         }
-        write_json(folder / "search.json", report)
 
-    def read_by_lrn_star(self, folder: Path) -> None:
+    def read_by_lrn_star(self) -> dict[str, Any]:
         """Run LRN* with 100 equivalence queries, each simulated on s samples."""
-        protocol = self.task.protocol
         result = run_lrn_star(
             self.network,
             self.task.mixed,
             self.sample,
             generator(self.seed, Purpose.LRN_STAR),
             queries=self.scale.queries,
-            line_7=protocol.line_7,
-            close=protocol.close,
         )
-        self._keep_rules(folder, result.rules)
-        about = {
+        self._keep_rules("lrn_star", result.rules)
+        return {
             "equivalence_queries": result.equivalence_queries,
             "membership_queries": result.membership_queries,
             "stopped": result.stopped,
         }
-        write_json(folder / "reading.json", about)
 
-    def read_by_prime_bodies(self, folder: Path) -> None:
+    def read_by_prime_bodies(self) -> dict[str, Any]:
         """Extract rules with prime bodies, with the same number of equivalence queries and samples."""
         settings = replace(self.scale.ours, seed=self.seed)
         network = self.network
         result = extract(network, self.task.mixed, settings, margin=network.log_odds, heads=self.task.heads)
         if result.stop_reason == INTERRUPTED:
             raise KeyboardInterrupt
-        self._keep_rules(folder, result.rules)
-        about = {
+        self._keep_rules("ours", result.rules)
+        return {
             "equivalence_queries": len(result.trace.entries),
             "membership_queries": result.membership_queries,
             "stopped": result.stop_reason,
-            "frontier": [[point.rules, point.disagreement.estimate] for point in result.frontier],
         }
-        write_json(folder / "reading.json", about)
 
-    def read_by_tree(self, folder: Path) -> None:
+    def read_by_tree(self) -> dict[str, Any]:
         """Tune an incremental tree, then train it on samples until it errs on none of them."""
         budget, unknown = self.scale.tree, self.task.protocol.unknown_input
         network, mixed = self.network, self.task.mixed
@@ -163,44 +170,51 @@ class Repetition:
             seconds=budget.seconds,
             unknown=unknown,
         )
-        self._keep_rules(folder, grown.theory.rules)
-        write_json(folder / "tree.json", tree_object(grown.tree, mixed.vocabulary))
-        about = {
+        write_file(self.folder / "tests.json", write_json(grown.tree.to_object()))
+        return {
             "samples": grown.samples,
             "membership_queries": grown.labels_used,
-            "tuning_labels": 2 * budget.tuning,
             "stopped": grown.stopped,
-            "grace_period": settings.grace_period,
-            "delta": settings.delta,
+            "splits": grown.tree.splits,
+            **asdict(settings),
         }
-        write_json(folder / "reading.json", about)
 
-    def sweep(self, folder: Path) -> None:
+    def sweep(self) -> list[dict[str, float]]:
         """Measure accuracy and rules against the share of missing values."""
         assert self.scale.sweep is not None
-        points = self.scale.sweep.run(self.task.theory, self.task.protocol, self.seed, self.sample)
-        write_json(folder / "points.json", points)
+        return self.scale.sweep.run(self.task.theory, self.task.protocol, self.seed, self.sample)
 
-    def evaluate(self, folder: Path) -> None:
+    def evaluate(self) -> dict[str, Any]:
         """Measure the disagreement of all judges, on 2s fresh interpretations and on the real rows."""
         network, task = self.network, self.task
+        vocabulary = task.theory.vocabulary
+        background = HornTheory.background(vocabulary)
+        rules = {name: self._rules(name) for name in ("lrn_star", "ours")}
+        tree = HoeffdingTree.read(read_json(self.folder / "tests.json"), vocabulary)
         judges: dict[str, Membership] = {
             "t": task.theory.satisfied_by,
-            **{name: self._judge(name) for name in self.scale.readers},
+            **{name: (background | theory).satisfied_by for name, theory in rules.items()},
+            "tree": tree.member,
             "nn": network,
         }
         size = self.scale.evaluation * self.sample
         errors = measure_disagreement(judges, task.mixed, size, generator(self.seed, Purpose.EVALUATION))
-        report = {
-            "size": size,
-            "shares": {"mixed": _shares(errors.shares)}
-            | {kind: _shares(shares) for kind, shares in errors.by_kind.items()}
-            # drawn again and again, the real rows would seem to be more than they are
-            | {"row": _shares(_disagreement_on(task.rows, judges))},
-            "rules": {name: count_rules(self._rules(name).rules, task) for name in self.scale.readers},
-            "rows_rejected": _share(Share.where(~network(task.rows))),
+        # drawn again and again, the real rows would seem to be more than they are
+        answers = {name: judge(task.rows) for name, judge in judges.items()}
+        of_rows = {
+            f"{left}_{right}": Share.where(answers[left] != answers[right])
+            for left, right in combinations(judges, 2)
         }
-        write_json(folder / "evaluation.json", report)
+        by_kind = {"mixed": errors.shares, **errors.by_kind, "row": of_rows}
+        return {
+            "size": size,
+            "shares": {
+                kind: {pair: _share(share) for pair, share in shares.items()}
+                for kind, shares in by_kind.items()
+            },
+            "rules": {name: count_rules(theory.rules, task) for name, theory in rules.items()},
+            "rows_rejected": _share(Share.where(~answers["nn"])),
+        }
 
     @property
     def sample(self) -> int:
@@ -210,39 +224,18 @@ class Repetition:
     @property
     def network(self) -> MLP:
         """The network that the search chose."""
-        return MLP.load(self.run / self.stage_path("search") / "network.safetensors")
+        return MLP.load(self.folder / "network.safetensors")
 
-    def stage_path(self, stage: str) -> str:
-        """The folder of a stage of this repetition."""
-        return f"{self.task.protocol.name}/seed-{self.seed}/{stage}"
-
-    def _keep_rules(self, folder: Path, rules: Sequence[Rule]) -> None:
+    def _keep_rules(self, stage: str, rules: Sequence[Rule]) -> None:
         theory = HornTheory(self.task.theory.vocabulary, rules)
-        write_file(folder / "rules.json", theory.to_json())
-        write_file(folder / "rules.horn", theory.to_text())
+        write_file(self.folder / f"{stage}.horn", theory.to_text())
 
-    def _rules(self, reading: str) -> HornTheory:
-        return HornTheory.from_json((self.run / self.stage_path(reading) / "rules.json").read_text("utf-8"))
-
-    def _judge(self, reading: str) -> Membership:
-        """What was read from the network, as a judge: the tree itself, or rules with their background."""
-        vocabulary = self.task.theory.vocabulary
-        if reading == "tree":
-            tree = read_json(self.run / self.stage_path("tree") / "tree.json")
-            return partial(decide_by_tree, read_tree(tree, vocabulary))
-        return (HornTheory.background(vocabulary) | self._rules(reading)).satisfied_by
+    def _rules(self, stage: str) -> HornTheory:
+        return HornTheory.parse(read_text(self.folder / f"{stage}.horn"), self.task.theory.vocabulary)
 
 
-def run_repetitions(runner: StageRunner, repetitions: Sequence[Repetition], processes: int) -> None:
-    """Run the stages of several repetitions, side by side where none waits for another."""
-    stages = [each.stages() for each in repetitions]
-    # a large search uses every core by itself
-    alone = any(len(each.scale.selection.nets) > NETS_PER_CHUNK["cpu"] for each in repetitions)
-    runner.run_stages([each["search"] for each in stages], 1 if alone else processes)
-    # what takes longest comes first, so that all cores end together
-    order = ("tree", "missing", "ours", "lrn_star")
-    runner.run_stages([each[name] for name in order for each in stages if name in each], processes)
-    runner.run_stages([each["evaluation"] for each in stages], processes)
+def _share(share: Share) -> dict[str, float]:
+    return {"estimate": share.estimate, "low": share.low, "high": share.high}
 
 
 def count_rules(rules: Sequence[Rule], task: Task) -> dict[str, float]:
@@ -267,32 +260,20 @@ def count_rules(rules: Sequence[Rule], task: Task) -> dict[str, float]:
     }
 
 
-def _score_published(training: Examples, selection: ModelSelection) -> dict[str, Any]:
-    """Cross-validate the paper's four published nets."""
-    nets = [net for net, _ in NETS]
-    validated = score_nets(nets, selection.validation(training, selection.seed))
-    return {str(net): {"cross_validated": validated[at].mean} for at, net in enumerate(nets)}
-
-
-def _disagreement_on(batch: Batch, judges: Mapping[str, Membership]) -> dict[str, Share]:
-    """Measure the disagreement of each pair of judges on a batch."""
-    answers = {name: judge(batch) for name, judge in judges.items()}
-    return {
-        f"{left}_{right}": Share.where(answers[left] != answers[right])
-        for left, right in combinations(judges, 2)
-    }
-
-
-def _shares(shares: Mapping[str, Share]) -> dict[str, Any]:
-    return {pair: _share(share) for pair, share in shares.items()}
-
-
-def _share(share: Share) -> dict[str, Any]:
-    return {"estimate": share.estimate, "low": share.low, "high": share.high}
-
-
-CONFIG = "config.json"
-PACKAGES = ("numpy", "torch", "scikit-learn")
+def run_stages(repetitions: Sequence[Repetition], processes: int, tell: Callable[[str], None]) -> None:
+    """Do the stages that are not done yet, side by side where none waits for another."""
+    for stages in SIDE_BY_SIDE:
+        pending = [
+            (each, stage)
+            for stage in stages
+            for each in repetitions
+            if stage in each.stages and not each.find_file(stage).exists()
+        ]
+        # a large search uses every core by itself
+        alone = "search" in stages and len(repetitions[0].scale.selection.nets) > NETS_PER_CHUNK
+        parallel = Parallel(1 if alone else processes, return_as="generator_unordered")
+        for done in parallel(delayed(each.do)(stage) for each, stage in pending):
+            tell(done)
 
 
 def reproduce(
@@ -304,8 +285,9 @@ def reproduce(
     protocols: Sequence[Protocol] = tuple(PROTOCOLS.values()),
     synthetic: bool = False,
     processes: int | None = None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> dict[str, Any]:
-    """Run every step of the paper on a table, and write tables, plots and a report.
+    """Run every step of the paper on a table, and write its figures and a report.
 
     Parameters
     ----------
@@ -325,6 +307,8 @@ def reproduce(
     processes
         Number of stages run in parallel; by default the number of cores. Only the times depend
         on it.
+    tell
+        Is called with what was done, stage by stage.
 
     Returns
     -------
@@ -332,43 +316,36 @@ def reproduce(
 
     """
     tasks, run = [Task.of(table, protocol) for protocol in protocols], Path(folder)
-    config = _config(tasks, scale, seed, synthetic)
-    runner, cores = _open_folder(run, tasks[0], config), processes or os.cpu_count() or 1
+    config = parse_json(write_json(_config(tasks[0], scale, seed, synthetic)))
+    _claim(run, config)
+    write_file(run / "target.horn", tasks[0].theory.to_text())
+    seeds = range(seed, seed + scale.repetitions)
     repetitions = {
-        task.protocol.name: [
-            Repetition(task, scale, each, run) for each in range(seed, seed + scale.repetitions)
-        ]
-        for task in tasks
+        task.protocol.name: [Repetition(task, scale, each, run) for each in seeds] for task in tasks
     }
-    run_repetitions(runner, [each for several in repetitions.values() for each in several], cores)
-    metrics = summarise_repetitions(config, repetitions, runner)
-    write_json(run / "metrics.json", metrics)
-    write_file(run / "tables.md", to_markdown(metrics))
+    everything = [each for several in repetitions.values() for each in several]
+    with write_errors(run):
+        for each in everything:
+            each.folder.mkdir(parents=True, exist_ok=True)
+    run_stages(everything, processes or os.cpu_count() or 1, tell)
+    metrics = {
+        **config,
+        "seeds": list(seeds),
+        "labels": {task.protocol.name: task.protocol.label for task in tasks},
+        "choices": {task.protocol.name: open_choices(task, scale) for task in tasks},
+        "experiments": {name: _summarise_files(several, "{}.json") for name, several in repetitions.items()},
+        "seconds": {name: _summarise_files(several, "{}.seconds") for name, several in repetitions.items()},
+    }
+    write_file(run / "metrics.json", write_json(metrics))
     write_file(run / "report.html", to_html(metrics))
     return metrics
 
 
-def _open_folder(run: Path, task: Task, config: dict[str, Any]) -> StageRunner:
-    """Create or reuse a run folder, and write what all of its stages read."""
-    _claim(run, config)
-    runner = StageRunner(run)
-    runner.run_stages([Stage("data", partial(_write_data, task), {"rows": config["data"]["sha256"]})])
-    return runner
-
-
-def _write_data(task: Task, folder: Path) -> None:
-    """Write the target theory T and the binariser."""
-    write_file(folder / "target.horn", task.theory.to_text())
-    write_file(folder / "binariser.json", task.binariser.to_json())
-
-
-def _config(tasks: Sequence[Task], scale: Scale, seed: int, synthetic: bool) -> dict[str, Any]:
+def _config(task: Task, scale: Scale, seed: int, synthetic: bool) -> dict[str, Any]:
     """Everything that determines the result of a run, as a JSON object."""
-    task = tasks[0]
     rows, vocabulary = task.rows, task.rows.vocabulary
     digest = hashlib.sha256(repr((vocabulary.names, vocabulary.duals, task.table.label)).encode())
     digest.update(rows.true.tobytes() + rows.false.tobytes())
-    versions = {package: metadata.version(package) for package in PACKAGES}
     return {
         "scale": scale.name,
         "seed": seed,
@@ -382,78 +359,35 @@ def _config(tasks: Sequence[Task], scale: Scale, seed: int, synthetic: bool) -> 
         },
         "sample": scale.sample(len(vocabulary)),
         "settings": scale.settings(),
-        "protocols": {each.protocol.name: each.protocol.settings() for each in tasks},
-        "choices": {each.protocol.name: open_choices(each, scale) for each in tasks},
-        "versions": {"hornbook": hornbook.__version__, "python": platform.python_version(), **versions},
-    }
-
-
-def _claim(run: Path, config: dict[str, Any]) -> None:
-    """Create or reuse a run folder; refuse one that holds something else."""
-    kept = run / CONFIG
-    try:
-        run.mkdir(parents=True, exist_ok=True)
-        if kept.exists():
-            _refuse_other(run, read_json(kept), config)
-        elif any(run.glob("[!.]*")):
-            raise HornbookError(f"{run} holds other files; name a new folder")
-        write_json(kept, config)
-    except OSError as error:
-        raise HornbookError(f"cannot write to {run}: {error.strerror}") from None
-
-
-def _refuse_other(run: Path, before: Any, config: dict[str, Any]) -> None:
-    """Refuse to mix two runs in one folder."""
-    for name in ("scale", "seed", "data"):
-        was = before.get(name) if isinstance(before, dict) else None
-        if was != config[name]:
-            content = f"{name} {was}" if name != "data" else "other data"
-            raise HornbookError(f"{run} holds a run with {content}; name a new folder, or remove this one")
-
-
-RESULTS = {
-    "search": "search.json",
-    **dict.fromkeys(READERS, "reading.json"),
-    "missing": "points.json",
-    "evaluation": "evaluation.json",
-}
-"""The file of each stage that enters the metrics."""
-
-
-def summarise_repetitions(
-    config: Mapping[str, Any], repetitions: Mapping[str, Sequence[Repetition]], runner: StageRunner
-) -> dict[str, Any]:
-    """Summarise the repetitions of each protocol; only `seconds` differs between equal runs.
-
-    `experiments` has, for each protocol and stage, what the stage wrote, with a summary over the
-    repetitions in the place of each number and share.
-    """
-    first = next(iter(repetitions.values()))
-    return {
-        "scale": config["scale"],
-        "seeds": [each.seed for each in first],
-        "data": config["data"],
-        "sample": config["sample"],
-        "settings": config["settings"],
-        "labels": {name: several[0].task.protocol.label for name, several in repetitions.items()},
-        "experiments": {name: _summarise_stages(several) for name, several in repetitions.items()},
-        "choices": config["choices"],
-        "seconds": {
-            name: {
-                stage: summarise([runner.read_times(each.stages()[stage]) for each in several])
-                for stage in several[0].stages()
-            }
-            for name, several in repetitions.items()
+        "versions": {
+            "python": platform.python_version(),
+            **{package: metadata.version(package) for package in PACKAGES},
         },
     }
 
 
-def _summarise_stages(repetitions: Sequence[Repetition]) -> dict[str, Any]:
-    """The results of one protocol by stage."""
+def _claim(run: Path, config: Mapping[str, Any]) -> None:
+    """Create or reuse a run folder; refuse one that holds something else."""
+    kept = run / CONFIG
+    with write_errors(run):
+        run.mkdir(parents=True, exist_ok=True)
+    if not kept.exists():
+        if any(run.glob("[!.]*")):
+            raise HornbookError(f"{run} holds other files; name a new folder")
+        write_file(kept, write_json(config))
+        return
+    before = read_json(kept)
+    for name, value in config.items():
+        if before[name] != value:
+            content = f"{name} {before[name]}" if name in ("scale", "seed") else f"other {name}"
+            raise HornbookError(f"{run} holds a run with {content}; name a new folder, or remove this one")
+
+
+def _summarise_files(repetitions: Sequence[Repetition], name: str) -> dict[str, Any]:
+    """A summary over the repetitions of the file of each stage."""
     return {
-        stage: summarise([read_json(each.run / each.stage_path(stage) / file) for each in repetitions])
-        for stage, file in RESULTS.items()
-        if stage in repetitions[0].stages()
+        stage: summarise([read_json(each.folder / name.format(stage)) for each in repetitions])
+        for stage in repetitions[0].stages
     }
 
 

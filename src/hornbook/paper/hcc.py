@@ -1,4 +1,4 @@
-"""The HCC survival dataset: its 49 features, its download, and a synthetic cohort of the same shape.
+"""The HCC survival dataset: its 49 features, its file, and a synthetic cohort of the same shape.
 
 References
 ----------
@@ -11,25 +11,19 @@ Journal of Biomedical Informatics 58, 2015.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
-import os
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from statistics import NormalDist
-from urllib.error import URLError
-from urllib.request import urlopen
-from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
-from hornbook.storage import cache_folder, write_errors, write_file
+from hornbook.storage import read_text
 from hornbook.tables import Kind, Table, read_table
 from hornbook.tables.sources import shorten
 
@@ -126,103 +120,30 @@ PATIENTS, SURVIVORS, COMPLETE = 165, 102, 8
 LABEL = "survives"
 
 
-DOWNLOAD_TIMEOUT = 30
-"""Seconds to wait for a server."""
-
-
-def download_cached(url: str, folder: Path | None = None) -> Path:
-    """Download a file once, and return its path in the cache.
-
-    The checksum of the first download is saved next to the file; every later load must match it.
-    """
-    path = (folder or cache_folder()) / url.rsplit("/", 1)[-1]
-    record = path.with_name(path.name + ".sha256")
-    if path.exists() and record.exists():
-        if _checksum(path.read_bytes()) != record.read_text().strip():
-            raise HornbookError(
-                f"{str(path)!r} has changed since it was downloaded; delete it to get it anew"
-            )
-        return path
-    content = _content(url)
-    with write_errors(path.parent):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, content)
-    write_file(record, _checksum(content) + "\n")
-    return path
-
-
-def _content(url: str) -> bytes:
-    try:
-        with urlopen(url, timeout=DOWNLOAD_TIMEOUT) as response:
-            content: bytes = response.read()
-    except (URLError, OSError, ValueError) as error:
-        raise HornbookError(f"could not download {url}: {error}; give the path of a copy instead") from None
-    return content
-
-
-def _checksum(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-HCC_URL = "https://archive.ics.uci.edu/ml/machine-learning-databases/00423/hcc-survival.zip"
-HCC_MEMBER = "hcc-data.txt"
-"""The data in the archive: comma-separated, without a header."""
-
-MAX_HCC_BYTES = 1 << 20
-"""Size of the largest text that is read; the published one has 40 kB."""
+HCC_URL = "https://archive.ics.uci.edu/dataset/423/hcc+survival"
+"""Where the patients are published."""
 
 LABEL_HEADINGS = ("1survives0dies", "class", "classattribute", LABEL)
 
 
-def load_hcc(path: str | PathLike[str] | None = None, url: str = HCC_URL) -> Table:
+def load_hcc(path: str | PathLike[str] | None) -> Table:
     """Load the patients, with short column names and the class `survives`.
 
     Parameters
     ----------
     path
-        A copy of the data: the archive, the text in it, or a CSV file with a header. Without it
-        the archive is downloaded once.
-    url
-        Where to download the archive from.
+        A copy of the data: the published text, or a CSV file with a header.
 
     """
-    source = Path(path) if path is not None else download_cached(url)
-    if not os.path.isfile(source):
-        raise HornbookError(f"there is no file {shorten(str(source))!r}")
+    if path is None:
+        raise HornbookError(f"download the patients from {HCC_URL}, and give the path of hcc-data.txt")
+    source = Path(path)
     try:
-        frame = _read(_text(source))
+        frame = _read(read_text(source))
     except HornbookError as error:
         raise HornbookError(f"{shorten(source.name)} is not the HCC dataset: {error}") from None
     kinds = {feature.name: feature.kind for feature in FEATURES}
     return read_table(frame, label=LABEL, kinds=kinds, name="hcc")
-
-
-def _text(path: Path) -> str:
-    """The text of a file, or of the data in an archive; whatever its library raises is damage."""
-    try:
-        if path.suffix.lower() != ".zip":
-            with path.open("rb") as file:
-                content = file.read(MAX_HCC_BYTES + 1)
-        else:
-            content = _read_member(path)
-        text = content.decode("utf-8-sig")
-    except HornbookError:
-        raise
-    except Exception as error:
-        raise HornbookError(shorten(str(error)) or type(error).__name__) from None
-    if len(content) > MAX_HCC_BYTES:
-        raise HornbookError(f"it has more than {MAX_HCC_BYTES:,} bytes")
-    return text
-
-
-def _read_member(path: Path) -> bytes:
-    """The data in an archive, with at most one byte too many."""
-    with ZipFile(path) as archive:
-        member = next((name for name in archive.namelist() if name.rsplit("/", 1)[-1] == HCC_MEMBER), None)
-        if member is None:
-            raise HornbookError(f"the archive has no {HCC_MEMBER}")
-        with archive.open(member) as file:
-            return file.read(MAX_HCC_BYTES + 1)
 
 
 def _read(text: str) -> pd.DataFrame:
@@ -233,22 +154,15 @@ def _read(text: str) -> pd.DataFrame:
         raise HornbookError(shorten(str(error))) from None
     if not rows:
         raise HornbookError("it is empty")
-    first = rows[0]
-    if not re.match(r"[\d?]", first[0].strip()) or re.search(r"[A-Za-z]{3}", ",".join(first)):
-        _check_headings(rows.pop(0))
-    for number, row in enumerate(rows, 1):
-        if len(row) != len(FEATURES) + 1:
-            raise HornbookError(f"row {number} has {len(row)} values, not {len(FEATURES) + 1}")
-    return pd.DataFrame(rows, columns=[*(feature.name for feature in FEATURES), LABEL], dtype=object)
-
-
-def _check_headings(names: Sequence[str]) -> None:
     expected = [*([_letters(feature.heading)] for feature in FEATURES), list(LABEL_HEADINGS)]
-    if len(names) != len(expected):
-        raise HornbookError(f"it has {len(names)} columns, not {len(expected)}")
-    for number, (name, allowed) in enumerate(zip(names, expected, strict=True), 1):
-        if _letters(name) not in allowed:
-            raise HornbookError(f"column {number} is called {name!r}, not {allowed[0]!r}")
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(expected):
+            raise HornbookError(f"row {number} has {len(row)} values, not {len(expected)}")
+    if re.search(r"[A-Za-z]{3}", ",".join(rows[0])):
+        for number, (name, allowed) in enumerate(zip(rows.pop(0), expected, strict=True), 1):
+            if _letters(name) not in allowed:
+                raise HornbookError(f"column {number} is called {name!r}, not {allowed[0]!r}")
+    return pd.DataFrame(rows, columns=[*(feature.name for feature in FEATURES), LABEL], dtype=object)
 
 
 def _letters(name: str) -> str:

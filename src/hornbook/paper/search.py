@@ -2,8 +2,7 @@
 
 Nets of one depth are trained together, as one stack of tensors padded to the widest of them, once on
 every fold. The best of thousands of noisy scores is partly best by luck. The finalists are therefore
-trained again, from other initial weights and on other folds, and only these scores decide. The accuracy
-on fresh examples is reported, but plays no part.
+trained again, from other initial weights and on other folds, and only these scores decide.
 
 Legend
 ------
@@ -16,18 +15,17 @@ n   inputs
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 
 from hornbook.errors import HornbookError
 from hornbook.models import Floats
-from hornbook.paper.stages import parallel_map
-from hornbook.queries import MLP, Examples, Net, Training, accuracy_by_kind, assign_parts, train
+from hornbook.queries import MLP, Examples, Net, Training, assign_parts, train
 from hornbook.queries.network import (
     Bools,
     EncodingName,
@@ -41,14 +39,9 @@ from hornbook.queries.network import (
     torch,
     weights_rng,
 )
-from hornbook.statistics import Share
 
-EXAMPLES_PER_BLOCK = 256
-"""Number of examples evaluated at a time, to bound memory."""
-
-NETS_PER_CHUNK = {"cpu": 24, "cuda": 4096}
-"""Number of nets trained together: few on a CPU, so that they have similar widths and fit the cache;
-many on a GPU, so that every launch occupies the whole chip."""
+NETS_PER_CHUNK = 24
+"""Number of nets trained together: few, so that they have similar widths and fit the cache."""
 
 
 class Fold(NamedTuple):
@@ -56,22 +49,6 @@ class Fold(NamedTuple):
 
     train: Items
     valid: Items
-
-
-def make_folds(parts: Items) -> tuple[Fold, ...]:
-    """Make a fold for each part, which is validated on; `parts` is the part number of each example.
-
-    Examples
-    --------
-    >>> for fold in make_folds(np.array([0, 1, 1, 0])):
-    ...     print(fold.train, fold.valid)
-    [1 2] [0 3]
-    [0 3] [1 2]
-
-    """
-    return tuple(
-        Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
-    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,56 +74,15 @@ class Setting:
     training: Training
     seed: int = 0
 
-    def __post_init__(self) -> None:
-        if self.training.optimiser != "sgd":
-            raise HornbookError(f"a search descends by sgd; got {self.training.optimiser!r}")
 
-
-class Score(NamedTuple):
-    """One net, and its validation accuracy in each fold."""
-
-    net: Net
-    accuracies: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """The mean accuracy."""
-        return float(np.mean(self.accuracies))
-
-
-@dataclass(frozen=True, eq=False)
-class Scores:
+class Scores(NamedTuple):
     """The outcome of training each net on each task, as (N, T) arrays.
 
     `accuracy` is on the validation examples, `loss` on the training examples.
     """
 
-    nets: tuple[Net, ...]
     accuracy: Floats
     loss: Floats
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[Scores], order: Items) -> Scores:
-        """Join several scores; `order` has the positions of all their nets in the whole."""
-        at = np.argsort(order)
-        nets = [net for part in parts for net in part.nets]
-        columns = (
-            np.concatenate(each)[at] for each in zip(*((p.accuracy, p.loss) for p in parts), strict=True)
-        )
-        return cls(tuple(nets[position] for position in at.tolist()), *columns)
-
-    def best(self, count: int) -> list[Score]:
-        """The nets of highest mean accuracy; of equals, those of smaller spread, then of fewer units."""
-        accuracy = self.accuracy.astype(np.float64)
-        units = [sum(net.widths) for net in self.nets]
-        order = np.lexsort((units, accuracy.std(1).round(6), -accuracy.mean(1).round(6)))
-        return [self[at] for at in order[:count].tolist()]
-
-    def __getitem__(self, position: int) -> Score:
-        return Score(self.nets[position], tuple(self.accuracy[position].tolist()))
-
-    def __len__(self) -> int:
-        return len(self.nets)
 
 
 class Stack:
@@ -157,7 +93,7 @@ class Stack:
     one unit. A padded unit has weights and bias zero on both sides, and so are all of its gradients.
     """
 
-    def __init__(self, nets: Sequence[Net], inputs: int, tasks: int, seed: int, device: str) -> None:
+    def __init__(self, nets: Sequence[Net], inputs: int, tasks: int, seed: int) -> None:
         self.nets, self.tasks = tuple(nets), tasks
         self.widest = (inputs, *map(max, zip(*(net.widths for net in nets), strict=True)), 1)
         self.weights: list[torch.Tensor] = []
@@ -166,7 +102,7 @@ class Stack:
             for whole, net in zip(padded, nets, strict=True):
                 weight = glorot((inputs, *net.widths, 1), weights_rng(seed, net.widths))[layer]
                 whole[: weight.shape[0], : weight.shape[1]] = weight
-            several = torch.from_numpy(np.broadcast_to(padded, (tasks, *padded.shape)).copy()).to(device)
+            several = torch.from_numpy(np.broadcast_to(padded, (tasks, *padded.shape)).copy())
             self.weights.append(several.view(tasks if layer == 0 else tasks * len(nets), -1, below))
         self.biases = [torch.zeros_like(weight[:, :, :1]) for weight in self.weights]
 
@@ -185,12 +121,11 @@ class Stack:
     @torch.no_grad()
     def outputs_of_all(self, examples: torch.Tensor) -> torch.Tensor:
         """The output of every net for every example, (T, N, k), given as (k, n)."""
-        blocks = torch.split(examples, EXAMPLES_PER_BLOCK)
-        return torch.cat([self.outputs(block.t().expand(self.tasks, -1, -1)) for block in blocks], dim=2)
+        return self.outputs(examples.t().expand(self.tasks, -1, -1))
 
     def descend(self, examples: torch.Tensor, targets: torch.Tensor, schedule: Schedule) -> None:
         """Train every net on every task by gradient descent, in place."""
-        rates = torch.tensor([net.rate for net in self.nets], device=examples.device)[:, None]
+        rates = torch.tensor([net.rate for net in self.nets])[:, None]
         for items, shares in zip(*(part.unbind(1) for part in schedule), strict=True):
             for parameter in self.parameters:
                 parameter.requires_grad_(True)
@@ -212,7 +147,7 @@ class Schedule(NamedTuple):
     shares: torch.Tensor
 
 
-def make_schedule(folds: Sequence[Fold], training: Training, seed: int, device: str) -> Schedule:
+def make_schedule(folds: Sequence[Fold], training: Training, seed: int) -> Schedule:
     """Draw the order in which each task sees its training examples."""
     per_epoch = max(steps_per_epoch(len(fold.train), training) for fold in folds)
     shape = (len(folds), per_epoch * training.epochs, training.batch_size)
@@ -222,47 +157,33 @@ def make_schedule(folds: Sequence[Fold], training: Training, seed: int, device: 
         for step, chosen in enumerate(order):
             items[task, step, : len(chosen)] = chosen
             shares[task, step, : len(chosen)] = 1 / max(len(chosen), 1)
-    return Schedule(torch.from_numpy(items).to(device), torch.from_numpy(shares).to(device))
+    return Schedule(torch.from_numpy(items), torch.from_numpy(shares))
 
 
 @one_thread()
-def cross_validate(nets: Sequence[Net], setting: Setting, device: str = "cpu") -> Scores:
+def cross_validate(nets: Sequence[Net], setting: Setting) -> Scores:
     """Train nets of one depth on every fold and validate them on the rest of it.
 
     Apart from rounding, a net's result does not depend on the nets it is trained with.
     """
     folds, labels = setting.folds, setting.labels
-    stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed, device)
-    examples = torch.tensor(setting.inputs, dtype=torch.float32, device=device)
-    targets = torch.tensor(labels, dtype=torch.float32, device=device)
-    stack.descend(examples, targets, make_schedule(folds, setting.training, setting.seed, device))
+    stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed)
+    examples = torch.tensor(setting.inputs, dtype=torch.float32)
+    targets = torch.tensor(labels, dtype=torch.float32)
+    stack.descend(examples, targets, make_schedule(folds, setting.training, setting.seed))
     outputs = stack.outputs_of_all(examples)
-    trained, validated = (
-        torch.from_numpy(_indicators(items, len(labels))).to(device).unsqueeze(1)
-        for items in zip(*folds, strict=True)
-    )
-    results = (
-        _mean((outputs > 0) == (targets > 0), validated),
-        _mean(_loss(outputs, targets), trained),
-    )
-    return Scores(tuple(nets), *(result.t().cpu().numpy() for result in results))
+    right, losses = (outputs > 0) == (targets > 0), _loss(outputs, targets)
+    columns = [
+        (right[task][:, fold.valid].float().mean(dim=1), losses[task][:, fold.train].mean(dim=1))
+        for task, fold in enumerate(folds)
+    ]
+    accuracy, loss = (torch.stack(each, dim=1).numpy() for each in zip(*columns, strict=True))
+    return Scores(accuracy, loss)
 
 
 def _loss(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """The binary cross-entropy of log-odds."""
     return torch.nn.functional.softplus(outputs) - outputs * targets
-
-
-def _mean(values: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
-    return (values * chosen).sum(2) / chosen.sum(2)
-
-
-def _indicators(items: Sequence[Items], size: int) -> Floats:
-    """For each task, 1 at the chosen examples and 0 elsewhere."""
-    chosen = np.zeros((len(items), size), np.float32)
-    for row, ones in zip(chosen, items, strict=True):
-        row[ones] = 1
-    return chosen
 
 
 def grid(
@@ -285,36 +206,23 @@ def grid(
     )
 
 
-def score_nets(
-    nets: Sequence[Net], setting: Setting, *, device: str = "cpu", n_jobs: int | None = -1
-) -> Scores:
-    """Train every net on every fold.
+def score_nets(nets: Sequence[Net], setting: Setting, n_jobs: int = -1) -> Scores:
+    """Train every net on every fold; the result does not depend on the number of processes."""
+    groups = group_nets(nets, NETS_PER_CHUNK)
+    chunks = ([nets[at] for at in group] for group in groups)
+    parts = Parallel(n_jobs)(delayed(cross_validate)(chunk, setting) for chunk in chunks)
+    order = np.argsort(np.concatenate(groups))
+    return Scores(*(np.concatenate(each)[order] for each in zip(*parts, strict=True)))
 
-    Parameters
-    ----------
-    nets
-        The nets; see `grid`.
-    setting
-        The examples, folds and training parameters.
-    device
-        `cpu`, or `cuda` for a GPU.
-    n_jobs
-        Number of processes on a CPU, by default one per core; see `hornbook.paper.stages.parallel_map`.
-        The result does not depend on it.
 
-    """
-    kind = device.partition(":")[0]
-    if kind not in NETS_PER_CHUNK or (kind == "cuda" and not torch.cuda.is_available()):
-        raise HornbookError(f"there is no device {device!r} here; use 'cpu', or 'cuda' where there is a GPU")
-    if not nets:
-        raise HornbookError("there are no nets to train")
-    groups = group_nets(nets, NETS_PER_CHUNK[kind])
-    chunks = [[nets[at] for at in group] for group in groups]
-    train_chunk = partial(cross_validate, setting=setting, device=device)
-    scores: Iterator[Scores] = (
-        parallel_map(train_chunk, chunks, n_jobs) if kind == "cpu" else map(train_chunk, chunks)
-    )
-    return Scores.concatenate(list(scores), np.concatenate(groups))
+def find_best(nets: Sequence[Net], accuracy: Floats, count: int) -> list[int]:
+    """The nets of highest mean accuracy; of equals, those of smaller spread, then of fewer units."""
+    accuracy = accuracy.astype(np.float64)
+    units = [sum(net.widths) for net in nets]
+    best: list[int] = np.lexsort((units, accuracy.std(1).round(6), -accuracy.mean(1).round(6)))[
+        :count
+    ].tolist()
+    return best
 
 
 def group_nets(nets: Sequence[Net], size: int) -> list[tuple[int, ...]]:
@@ -365,68 +273,48 @@ class ModelSelection:
     def validation(self, examples: Examples, seed: int) -> Setting:
         """Cross-validation on the examples."""
         inputs = encode(examples.batch, self.encoding)
-        numbers = assign_parts(examples, [1] * self.folds, np.random.default_rng(seed))
-        return Setting(inputs, examples.accepted, make_folds(numbers), self.training, seed)
+        parts = assign_parts(examples, [1] * self.folds, np.random.default_rng(seed))
+        folds = tuple(
+            Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
+        )
+        return Setting(inputs, examples.accepted, folds, self.training, seed)
 
-    def test(self, examples: Examples, fresh: Examples, seed: int) -> Setting:
-        """Training on all the examples, to be tested on fresh ones."""
-        together = Examples.concatenate([examples, fresh])
-        fold = Fold(*np.split(np.arange(len(together)), [len(examples)]))
-        inputs = encode(together.batch, self.encoding)
-        return Setting(inputs, together.accepted, (fold,), self.training, seed)
+    def whole(self, examples: Examples, seed: int) -> Setting:
+        """Training on all the examples."""
+        everything = np.arange(len(examples))
+        inputs = encode(examples.batch, self.encoding)
+        return Setting(inputs, examples.accepted, (Fold(everything, everything),), self.training, seed)
 
 
-@dataclass(frozen=True, eq=False)
-class SelectionResult:
-    """The result of a model selection, and the trained network.
+class SelectionResult(NamedTuple):
+    """The result of a model selection: the net, its mean accuracies, and the trained network.
 
-    `scores` are those of the search, `finalists` its best nets in the order of `again`, their mean
-    accuracies with further seeds. `fresh` is the accuracy of the network on fresh examples, by kind.
+    `cross_validated` is the accuracy of the search, `again` that of further seeds.
     """
 
-    scores: Scores
-    finalists: tuple[Score, ...]
-    again: tuple[float, ...]
+    net: Net
+    cross_validated: float
+    again: float
     network: MLP
-    fresh: dict[str, Share]
 
 
-def select_network(
-    examples: Examples,
-    fresh: Examples,
-    selection: ModelSelection | None = None,
-    *,
-    n_jobs: int | None = -1,
-) -> SelectionResult:
+def select_network(examples: Examples, selection: ModelSelection) -> SelectionResult:
     """Search the nets, score the best ones again, and train the winner.
 
     The winner is trained on all examples with each of the further seeds; the network with the
     least final loss is kept.
-
-    Parameters
-    ----------
-    examples
-        The examples for training and validation.
-    fresh
-        Examples that play no part in the selection.
-    selection
-        The settings.
-    n_jobs
-        Number of processes; see `score_nets`.
-
     """
-    selection = selection or ModelSelection()
-    scores = score_nets(selection.nets, selection.validation(examples, selection.seed), n_jobs=n_jobs)
-    best = scores.best(selection.finalists)
-    nets = [score.net for score in best]
+    # a large search uses every core
+    n_jobs = -1 if len(selection.nets) > NETS_PER_CHUNK else 1
+    accuracy = score_nets(selection.nets, selection.validation(examples, selection.seed), n_jobs).accuracy
+    finalists = find_best(selection.nets, accuracy, selection.finalists)
+    nets = [selection.nets[at] for at in finalists]
     seeds = range(selection.seed + 1, selection.seed + 1 + selection.seeds)
-    again = [score_nets(nets, selection.validation(examples, seed), n_jobs=n_jobs) for seed in seeds]
-    means = np.mean([each.accuracy.mean(axis=1, dtype=np.float64) for each in again], axis=0)
-    order = np.argsort(-means.round(6), kind="stable").tolist()
-    chosen = nets[order[0]]
-    losses = [
-        score_nets([chosen], selection.test(examples, fresh, seed), n_jobs=n_jobs).loss for seed in seeds
-    ]
+    again = [score_nets(nets, selection.validation(examples, seed), n_jobs).accuracy for seed in seeds]
+    means = np.mean([each.mean(axis=1, dtype=np.float64) for each in again], axis=0)
+    first = int(np.argmax(means.round(6)))
+    chosen = nets[first]
+    losses = [score_nets([chosen], selection.whole(examples, seed), 1).loss[0, 0] for seed in seeds]
     network = train(
         examples,
         chosen,
@@ -434,10 +322,5 @@ def select_network(
         encoding=selection.encoding,
         seed=seeds[int(np.argmin(np.nan_to_num(losses, nan=np.inf)))],
     )
-    return SelectionResult(
-        scores,
-        tuple(best[at] for at in order),
-        tuple(means[order].tolist()),
-        network,
-        accuracy_by_kind(fresh, network(fresh.batch)),
-    )
+    cross_validated = float(accuracy[finalists[first]].mean(dtype=np.float64))
+    return SelectionResult(chosen, cross_validated, float(means[first]), network)

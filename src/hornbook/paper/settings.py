@@ -11,8 +11,18 @@ from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory
 from hornbook.paper.claims import NETS, QUERIES
 from hornbook.paper.search import ModelSelection
-from hornbook.paper.task import LINE_7, Protocol, Recipe, Task, draw_training_set, run_lrn_star
-from hornbook.queries import MLP, Budget, Examples, Net, Random, Settings, Violations, split_examples, train
+from hornbook.paper.task import ASKED_VIOLATIONS, Protocol, Recipe, Task, draw_training_set, run_lrn_star
+from hornbook.queries import (
+    DEFAULT_MISSING,
+    Budget,
+    Examples,
+    Net,
+    Random,
+    Settings,
+    Violations,
+    split_examples,
+    train,
+)
 from hornbook.queries.distributions import Mixture
 from hornbook.queries.result import measure_disagreement
 from hornbook.randomness import Purpose, generator
@@ -34,8 +44,8 @@ class Sweep:
     have the same share of unknown values as the rejected ones, so that the number of unknown values does
     not tell the classes apart.
 
-    Accuracy is measured twice: on examples drawn like the training examples, and on one test set common to
-    all levels. Rules are extracted by LRN*, as in the paper, and evaluated on the latter's distribution.
+    Accuracy is measured on one test set common to all levels. Rules are extracted by LRN*, as in the paper,
+    and evaluated on the distribution of that set.
 
     Parameters
     ----------
@@ -66,12 +76,12 @@ class Sweep:
         if not self.shares or self.tested < 1:
             raise HornbookError("a sweep needs shares of missing values, and examples to test on")
 
-    def run(self, theory: HornTheory, protocol: Protocol, seed: int, sample: int) -> list[dict[str, Any]]:
+    def run(self, theory: HornTheory, protocol: Protocol, seed: int, sample: int) -> list[dict[str, float]]:
         """Train, test and extract at every level, everything else as in the protocol.
 
         For each level, `missing` is its share; `unknown` is the resulting share of unknown values in
-        rejected examples; `own` and `common` are accuracies; `t_h` and `h_nn` are the disagreements of
-        the rules with the theory and with the network.
+        rejected examples; `common` is the accuracy; `t_h` and `h_nn` are the disagreements of the rules
+        with the theory and with the network.
         """
         recipes = [self.recipe(theory, share) for share in self.shares]
         accepted, rejected = (
@@ -85,7 +95,7 @@ class Sweep:
         for share, recipe in zip(self.shares, recipes, strict=True):
             rng = generator(seed, Purpose.TRAINING_SET)
             examples = draw_training_set(theory, recipe, rng)
-            training, held_out = split_examples(examples, rng, 2 * self.tested / sum(recipe.sizes))
+            training, _ = split_examples(examples, rng, 2 * self.tested / sum(recipe.sizes))
             network = train(
                 training, self.net, training=protocol.training, encoding=protocol.encoding, seed=seed
             )
@@ -95,8 +105,6 @@ class Sweep:
                 self.size or sample,
                 generator(seed, Purpose.LRN_STAR),
                 queries=self.queries,
-                line_7=protocol.line_7,
-                close=protocol.close,
             ).theory
             shares = measure_disagreement(
                 {"t": theory.satisfied_by, "h": rules.satisfied_by, "nn": network},
@@ -108,8 +116,7 @@ class Sweep:
                 {
                     "missing": share,
                     "unknown": unknown_share(training),
-                    "own": accuracy(network, held_out),
-                    "common": accuracy(network, tests),
+                    "common": float(np.mean(network(tests.batch) == tests.accepted)),
                     "t_h": shares["t_h"].estimate,
                     "h_nn": shares["h_nn"].estimate,
                 }
@@ -132,14 +139,6 @@ def unknown_share(examples: Examples) -> float:
     """The share of unknown values in the rejected examples."""
     return float(np.isnan(examples[~examples.accepted].batch.to_array()).mean())
 
-
-def accuracy(network: MLP, examples: Examples) -> float:
-    """The share of examples that the network labels correctly."""
-    return float(np.mean(network(examples.batch) == examples.accepted))
-
-
-READERS = ("lrn_star", "ours", "tree")
-"""What extracts rules from a network: LRN*, our learner, and the Hoeffding tree."""
 
 PAPER_BUDGET = Budget(equivalence_queries=QUERIES)
 
@@ -185,8 +184,6 @@ class Scale:
         The Hoeffding tree's budget.
     sweep
         The sweep over missing values, with one seed per repetition; None for no sweep.
-    readers
-        What extracts rules.
     fresh
         The number of accepted and of rejected test examples of the nets.
     evaluation
@@ -200,7 +197,6 @@ class Scale:
     ours: Settings
     tree: TreeBudget
     sweep: Sweep | None
-    readers: tuple[str, ...] = READERS
     fresh: int = 1000
     evaluation: int = 2
 
@@ -250,28 +246,14 @@ PAPER = Scale(
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
 
 
-ENCODINGS_IN_WORDS = {
-    "zero": "1 if true, else 0; a false variable makes its dual 1",
-    "half": "1, 0, ½",
-    "signed": "1, −1, 0",
-    "two-channel": "is it true, is it false",
-}
-
-
 Choice: TypeAlias = tuple[str, str, str]
 """A question that the paper leaves open, the answer used here, and the reason for it."""
 
 
 def open_choices(task: Task, scale: Scale) -> list[Choice]:
     """The choices that the paper leaves open, with what is done under the protocol of a task."""
-    parts = (_choices_of_task, _choices_of_networks, _choices_of_queries, _choices_of_trees)
-    return [choice for part in parts for choice in part(task, scale)]
-
-
-def _choices_of_task(task: Task, scale: Scale) -> list[Choice]:
-    """The choices about T and what is asked about it."""
     protocol = task.protocol
-    hard = protocol.hard_share > 0
+    is_zero, is_hard = protocol.encoding == "zero", protocol.hard_share > 0
     return [
         (
             "cut points of quantitative features",
@@ -282,40 +264,49 @@ def _choices_of_task(task: Task, scale: Scale) -> list[Choice]:
             "open_unknown: unknown outside a violated rule",
             f"{protocol.open_unknown:.3g} of what it leaves open",
             "as much as in a random example: a harder task"
-            if hard
+            if is_hard
             else "as many as the row lacks would give one violation a row, fewer than the 200",
         ),
         (
             "random_unknown: unknown in a random example",
-            f"{protocol.random_unknown:.3g}",
+            f"{DEFAULT_MISSING:.3g}",
             "1, 0 and ? are equally likely",
         ),
         (
             "hard_share: hard examples among the accepted",
             f"{protocol.hard_share:.3g}",
             "real rows and near misses show whether a network knows the rules or only what a row looks like"
-            if hard
+            if is_hard
             else "the paper draws the accepted examples at random",
         ),
         (
             "asked_violations: violations in queries and evaluation",
-            f"{protocol.asked_violations:.3g}; the rest as accepted examples",
+            f"{ASKED_VIOLATIONS:.3g}; the rest as accepted examples",
             "as in the training set; T rejects no random interpretation, so that no rules would be right",
         ),
+        (
+            "encoding of an unknown value",
+            "1 if true, else 0; a false variable makes its dual 1" if is_zero else "1, 0, ½",
+            "the paper defines the vector so"
+            if is_zero
+            else "the paper also says that inputs are in {0, 1, ?}",
+        ),
+        *_choices_of_learners(task, scale),
+        (
+            "what the tree sees of a pair",
+            "both variables" if is_zero else "one variable",
+            "they differ where the value is unknown"
+            if is_zero
+            else "of two equally good tests a Hoeffding tree never chooses one",
+        ),
+        *_choices_of_trees(task, scale),
     ]
 
 
-def _choices_of_networks(task: Task, scale: Scale) -> list[Choice]:
-    """The choices about networks."""
-    protocol, selection = task.protocol, scale.selection
+def _choices_of_learners(task: Task, scale: Scale) -> list[Choice]:
+    """The choices about networks, queries and LRN*."""
+    protocol, selection, ours = task.protocol, scale.selection, scale.ours
     return [
-        (
-            "encoding of an unknown value",
-            ENCODINGS_IN_WORDS[protocol.encoding],
-            "the paper defines the vector so"
-            if protocol.encoding == "zero"
-            else "the paper also says that inputs are in {0, 1, ?}",
-        ),
         (
             "optimiser",
             f"gradient descent, {protocol.training.batch_size} examples a step",
@@ -333,16 +324,9 @@ def _choices_of_networks(task: Task, scale: Scale) -> list[Choice]:
             else "the paper's own",
             "the best of thousands of noisy scores is partly best by luck",
         ),
-    ]
-
-
-def _choices_of_queries(task: Task, scale: Scale) -> list[Choice]:
-    """The choices about queries and LRN*."""
-    protocol, ours, sample = task.protocol, scale.ours, scale.sample(len(task.theory.vocabulary))
-    return [
         (
             "epsilon, delta: the sample size",
-            f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {sample:,}",
+            f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {scale.sample(len(task.theory.vocabulary)):,}",
             "the formula is the paper's, its ε and δ are not in it",
         ),
         (
@@ -350,7 +334,11 @@ def _choices_of_queries(task: Task, scale: Scale) -> list[Choice]:
             "the first that the network alone rejects",
             "LRN* has no use for the other kind",
         ),
-        ("line_7 of Algorithm 1", LINE_7[protocol.line_7], "so it is printed"),
+        (
+            "line_7 of Algorithm 1",
+            "a meet that the network rejects replaces an antecedent",
+            "so it is printed",
+        ),
         (
             "the head of a refused body",
             "⊥ alone",
@@ -358,31 +346,17 @@ def _choices_of_queries(task: Task, scale: Scale) -> list[Choice]:
         ),
         (
             "close: whether a counterexample is closed under the hypothesis",
-            "yes" if protocol.close else "no",
-            "without it some targets are never learned"
-            if protocol.close
-            else "so it is printed; rules that end in ⊥, as nearly all do here, add nothing",
+            "no",
+            "so it is printed; rules that end in ⊥, as nearly all do here, add nothing",
         ),
     ]
 
 
 def _choices_of_trees(task: Task, scale: Scale) -> list[Choice]:
-    """The choices about the tree, times and tables."""
-    protocol, tree = task.protocol, scale.tree
-    size = tree.size or scale.sample(len(task.theory.vocabulary))
+    """The choices about the size of the tree, times and tables."""
+    tree, size = scale.tree, scale.tree.size or scale.sample(len(task.theory.vocabulary))
     return [
-        (
-            "what the tree sees of a pair",
-            "both variables" if protocol.unknown_input == 0 else "one variable",
-            "they differ where the value is unknown"
-            if protocol.unknown_input == 0
-            else "of two equally good tests a Hoeffding tree never chooses one",
-        ),
-        (
-            "the tree's parameters",
-            f"the best of twelve by {tree.tuning:,} labels",
-            "the paper names none",
-        ),
+        ("the tree's parameters", f"the best of twelve by {tree.tuning:,} labels", "the paper names none"),
         (
             "when the tree stops",
             f"at a sample of {size:,} without error, after {tree.samples}, or after {tree.seconds:g} s",

@@ -15,9 +15,9 @@ Northern Lights Deep Learning Workshop 3, 2022.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,6 @@ from hornbook.queries import (
     DEFAULT_MISSING,
     MLP,
     Binariser,
-    Closed,
     Counted,
     Counterexample,
     Distribution,
@@ -56,20 +55,14 @@ from hornbook.queries.network import EncodingName
 from hornbook.queries.violations import OPEN_UNKNOWN
 from hornbook.tables import Table
 
-ENCODING_LABELS = {"zero": "(0, 0)", "half": "½", "signed": "−1, 0, 1", "two-channel": "two inputs"}
+ENCODING_LABELS: dict[EncodingName, str] = {"zero": "(0, 0)", "half": "½"}
 """How tables name the encodings of an unknown pair."""
+
+ASKED_VIOLATIONS = 0.5
+"""The share of violations among the interpretations of queries and evaluations."""
 
 MAX_FRUITLESS_DRAWS = 30
 """Number of draws without a new example after which the search for distinct examples fails."""
-
-
-Line7: TypeAlias = Literal["printed", "heads", "append"]
-LINE_7: dict[Line7, str] = {
-    "printed": "a meet that the network rejects replaces an antecedent",
-    "heads": "a meet that has a head replaces an antecedent",
-    "append": "every counterexample is appended",
-}
-"""The ways to decide line 7 of Algorithm 1: as printed, our variant, and one that leaves the line out."""
 
 
 @dataclass(frozen=True)
@@ -142,21 +135,13 @@ class Protocol:
         Its name in results and run folders.
     open_unknown
         The probability that a value which a violated rule leaves open is unknown.
-    random_unknown
-        The probability that a value of a random example is unknown.
     hard_share
         The share of hard examples among the accepted: half of them real rows with their class, half
         near misses; without rows all are near misses.
-    asked_violations
-        The share of violations among the interpretations of queries and evaluations.
     encoding
         How 1, 0 and ? enter a network and a tree.
     epochs
         How long networks are trained, by gradient descent.
-    line_7
-        How line 7 of Algorithm 1 tests a meet, see `run_lrn_star`.
-    close
-        Whether a counterexample is closed under the hypothesis before it meets others.
     sizes
         The numbers of accepted and of rejected training examples; the paper names 200 of each.
 
@@ -164,21 +149,10 @@ class Protocol:
 
     name: str
     open_unknown: float = OPEN_UNKNOWN
-    random_unknown: float = DEFAULT_MISSING
     hard_share: float = 0.0
-    asked_violations: float = 0.5
     encoding: EncodingName = "zero"
     epochs: int = 20
-    line_7: Line7 = "printed"
-    close: bool = False
     sizes: tuple[int, int] = (200, 200)
-
-    def __post_init__(self) -> None:
-        for name in ("open_unknown", "random_unknown", "hard_share", "asked_violations"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise HornbookError(f"{name} is a share between 0 and 1; got {getattr(self, name)}")
-        if self.line_7 not in LINE_7:
-            raise HornbookError(f"line_7 is one of {', '.join(LINE_7)}; got {self.line_7!r}")
 
     @property
     def is_published(self) -> bool:
@@ -206,7 +180,7 @@ class Protocol:
 
         `theory` has the rules to violate; `rows` are real rows with their class.
         """
-        accepted: Distribution = Random(theory.vocabulary, self.random_unknown)
+        accepted: Distribution = Random(theory.vocabulary)
         if self.hard_share:
             near = NearMisses(theory, self.open_unknown)
             hard: tuple[Distribution, ...] = (near,) if rows is None else (Rows(rows), near)
@@ -216,18 +190,13 @@ class Protocol:
 
     def mixed(self, theory: HornTheory, rows: Batch | None = None) -> Mixture:
         """The interpretations of queries and evaluations: violations, and examples like the accepted ones."""
-        recipe, share = self.recipe(theory, rows), self.asked_violations
+        recipe = self.recipe(theory, rows)
         accepted = recipe.accepted
         parts, shares = (
             (accepted.components, accepted.shares) if isinstance(accepted, Mixture) else ((accepted,), (1.0,))
         )
-        if not share:
-            return Mixture(parts, shares)
-        return Mixture((recipe.rejected, *parts), (share, *((1 - share) * part for part in shares)))
-
-    def settings(self) -> dict[str, Any]:
-        """All choices, ready for JSON."""
-        return asdict(self)
+        others = ((1 - ASKED_VIOLATIONS) * share for share in shares)
+        return Mixture((recipe.rejected, *parts), (ASKED_VIOLATIONS, *others))
 
 
 PAPER_PROTOCOL = Protocol("paper")
@@ -398,12 +367,11 @@ def run_lrn_star(
     rng: np.random.Generator,
     *,
     queries: int = QUERIES,
-    line_7: Line7 = "printed",
-    close: bool = True,
 ) -> LrnStarResult:
-    """Extract rules as the paper does: LRN*, with the disjointness of duals as background.
+    """Extract rules by LRN* as the paper prints it, with the disjointness of duals as background.
 
     The model is not a Horn teacher, so the algorithm's guarantees for Horn teachers do not apply.
+    Counterexamples are not closed under the hypothesis, which some Horn targets need.
 
     Parameters
     ----------
@@ -413,10 +381,6 @@ def run_lrn_star(
         Each equivalence query is simulated on `size` fresh interpretations of the distribution.
     queries
         The limit on equivalence queries.
-    line_7
-        How line 7 decides whether a meet replaces an antecedent, see `LINE_7`.
-    close
-        Whether counterexamples are closed under the hypothesis, which the paper does not print.
 
     Examples
     --------
@@ -441,20 +405,8 @@ def run_lrn_star(
         queries_asked += 1
         return search(hypothesis)
 
-    closed: dict[Line7, Closed | None] = {"printed": meet_query, "heads": None, "append": _never_replace}
     *_, last = lrn_star(
-        vocabulary,
-        counted,
-        equivalent,
-        background=background,
-        closed=closed[line_7],
-        close=close,
-        strict=False,
+        vocabulary, counted, equivalent, background=background, closed=meet_query, close=False, strict=False
     )
     assert isinstance(last.answer, Unknown)
     return LrnStarResult(last.hypothesis, background, queries_asked, counted.questions, last.answer.reason)
-
-
-def _never_replace(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) -> bool:
-    """Take every meet for closed, so that no meet replaces an antecedent."""
-    return True

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.baselines import decision_tree, hoeffding_tree
+from hornbook.baselines import UNKNOWN_INPUT, hoeffding_tree
 from hornbook.explanations import Explanation
+from hornbook.logic import Batch
 from hornbook.models import Subject
-from hornbook.queries import VariableTeacher
+from hornbook.queries import Literals, VariableTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.tables import number_units
@@ -112,6 +113,8 @@ def compare_rules_with_trees(
         Decides the samples.
 
     """
+    from sklearn.tree import DecisionTreeClassifier
+
     member, distribution = teacher.decide_items, teacher.feature_distribution
     fresh = distribution.draw(size, generator(seed, Purpose.PEER_EVALUATION))
     labels = member(fresh)
@@ -122,14 +125,22 @@ def compare_rules_with_trees(
     yield measure("hornbook", explanation.literals, explanation.compile().decide_items(fresh))
     common = int(np.bincount(labels).argmax())
     yield measure(f'always "{explanation.classes[common]}"', 0, np.full(len(fresh), common))
-    for questions in TREE_SIZES:
-        rng = generator(seed, Purpose.PEER_TRAINING)
-        tree = decision_tree(member, distribution, size, rng, max_leaf_nodes=questions + 1)
-        name = f"tree of scikit-learn, at most {questions}"
-        yield measure(name, tree.splits, tree.member(fresh))
     rng = generator(seed, Purpose.PEER_TRAINING)
-    tree = hoeffding_tree(member, distribution, size, rng, samples=5, seconds=HOEFFDING_SECONDS)
-    yield measure("Hoeffding tree", tree.splits, tree.member(fresh))
+    training = distribution.draw(size, rng)
+    wanted, state = member(training), int(rng.integers(2**31))
+    variables = Literals.of(distribution.vocabulary).drawn  # one of each pair: the other says the same
+
+    def encode(batch: Batch) -> NDArray[np.float32]:
+        return batch.to_array(UNKNOWN_INPUT, np.float32)[:, variables]
+
+    for questions in TREE_SIZES:
+        tree = DecisionTreeClassifier(max_leaf_nodes=questions + 1, random_state=state)
+        tree.fit(encode(training), wanted)
+        name = f"tree of scikit-learn, at most {questions}"
+        yield measure(name, tree.get_n_leaves() - 1, tree.predict(encode(fresh)))
+    rng = generator(seed, Purpose.PEER_TRAINING)
+    grown = hoeffding_tree(member, distribution, size, rng, samples=5, seconds=HOEFFDING_SECONDS)
+    yield measure("Hoeffding tree", grown.tree.splits, grown.tree.member(fresh))
 
 
 @dataclass(frozen=True)

@@ -117,7 +117,7 @@ def load_dataset(
     name
         One of `DATASETS`.
     path
-        For `hcc`, a copy of the data; it is downloaded otherwise.
+        For `hcc`, a copy of the data.
     missing
         The share of further values to hide; needs `rng`.
     rng
