@@ -99,10 +99,10 @@ def test_horn_rules_explain_a_row_by_the_facts_that_its_class_needs(table_rules)
 
 
 def test_horn_rules_say_what_would_change_a_decision(table_rules):
-    decision = table_rules.explain_case({"age": 20.0, "ascites": 1})
+    decision = explain_row(table_rules, {"age": 20.0, "ascites": 1})
     assert (decision.outcome, decision.otherwise) == ("ill", "not ill")
     assert decision.change == ("33.3333 < age ≤ 75",)
-    told = str(table_rules.explain_case({"age": 20.0})).splitlines()
+    told = str(explain_row(table_rules, {"age": 20.0})).splitlines()
     assert told == ["not ill, because", "  no rule decides", "with ascites is true it would be ill"]
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations, islice, pairwise, product
 from math import inf
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Condition, IsTrue, Missing, find_range, make_range
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.explanations.explanation import Explanation, ReasonCode
+from hornbook.explanations.explanation import Explanation, Ints, ReasonCode
 
 MAX_CHANGED_COLUMNS = 3
 """The most columns that are changed together in the search for another decision."""
@@ -73,10 +73,10 @@ class Decision(Displayed):
         return "\n".join(lines)
 
 
-def explain_row(explanation: Explanation, row: Any) -> Decision:
-    """Why an explanation decides as it does about one row, and what would change it.
+def explain_row(explanation: Explanation, row: Mapping[str, Any] | pd.Series[Any]) -> Decision:
+    """Why an explanation decides as it does about values of columns, and what would change it.
 
-    The row is a mapping of columns to values, a series, or a frame of one row.
+    Columns without a value are missing, and the decision says which were not given.
 
     Examples
     --------
@@ -91,12 +91,30 @@ def explain_row(explanation: Explanation, row: Any) -> Decision:
     with bili ≤ 2.1 it would be alive
 
     """
-    row = read_row(row, explanation.columns)
-    reason = explanation.explain(row)
-    change, other = find_change(explanation, row, reason.outcome)
-    words = tuple(explanation.code_book.describe(condition.round()) for condition in change)
-    otherwise = "" if other is None else explanation.classes[other]
-    return Decision(explanation.classes[reason.outcome], reason.facts, words, otherwise, reason.codes)
+    if not isinstance(row, Mapping | pd.Series):
+        raise HornbookError(f"a row is a mapping or a series, as X.iloc[17]; got {row!r:.40}")
+    names, book = explanation.columns, explanation.code_book
+    frame = pd.DataFrame({name: pd.Series([row.get(name)]).infer_objects() for name in names}, index=[0])
+    reason = explanation.explain(frame)
+    change, other = find_change(explanation, frame, reason.outcome)
+    absent = {
+        book.describe(Missing(name)): f"{book.label(name)} is not given" for name in names if name not in row
+    }
+    return Decision(
+        explanation.classes[reason.outcome],
+        tuple(absent.get(fact, fact) for fact in reason.facts),
+        tuple(book.describe(condition.round()) for condition in change),
+        "" if other is None else explanation.classes[other],
+        tuple(replace(code, fact=absent.get(code.fact, code.fact)) for code in reason.codes),
+    )
+
+
+class _Part(NamedTuple):
+    """A part of a column, a value in it, and how many thresholds it is above the row's value, or below."""
+
+    condition: Condition
+    value: Any
+    steps: int
 
 
 def find_change(
@@ -105,91 +123,62 @@ def find_change(
     """What the fewest columns have to become for another class, and that class.
 
     Of changes of as many columns it is the one that passes the fewest thresholds of the explanation;
-    another value of a category, or a missing one, counts as one. A range goes on, away from the row's
-    value, as long as the class stays.
+    another value of a category, or a missing one, counts as one. The range of a single column goes on, away
+    from the row's value, as long as the class stays.
     """
-    cells = {name: _list_steps(explanation, name, row[name].iloc[0]) for name in explanation.columns}
-    for count in range(1, min(MAX_CHANGED_COLUMNS, len(cells)) + 1):
-        every = (
-            dict(zip(names, choice, strict=True))
-            for names in combinations(cells, count)
-            for choice in product(*(cells[name] for name in names))
-        )
-        changes = sorted(islice(every, MAX_TRIED_CHANGES), key=_count_steps)
-        decided = explanation.decide(_apply_changes(row, changes))
+    parts = [_list_parts(explanation, name, row[name].iloc[0]) for name in explanation.columns]
+    for count in range(1, min(MAX_CHANGED_COLUMNS, len(parts)) + 1):
+        every = (choice for own in combinations(parts, count) for choice in product(*own))
+        changes = sorted(islice(every, MAX_TRIED_CHANGES), key=lambda each: sum(abs(p.steps) for p in each))
+        decided = _decide_changed(explanation, row, changes)
         if (decided != outcome).any():
             first = int((decided != outcome).argmax())
-            other = int(decided[first])
-            widened = {name: [cell] for name, cell in changes[first].items()}
-            for name in widened:
-                _widen(explanation, row, other, cells[name], widened, name)
-            return tuple(_join_cells(each) for each in widened.values()), other
+            change, other = changes[first], int(decided[first])
+            if count > 1 or not change[0].condition.cuts:
+                return tuple(part.condition for part in change), other
+            (own,) = (each for each in parts if change[0] in each)
+            return (_widen(explanation, row, other, change[0], own),), other
     return (), None
 
 
-class _Cell(NamedTuple):
-    """A part of a column, a value in it, and how far it is from the row's own, less than 0 below it."""
-
-    value: Any
-    part: Condition
-    steps: int
-
-
-def _count_steps(change: Mapping[str, _Cell]) -> int:
-    return sum(abs(cell.steps) for cell in change.values())
-
-
-def _list_steps(explanation: Explanation, column: str, value: Any) -> list[_Cell]:
+def _list_parts(explanation: Explanation, column: str, value: Any) -> list[_Part]:
     """The parts of a column, and how many thresholds lie between each and a value."""
     cells = list(list_cells(explanation.conditions, column, explanation.code_book))
     known = isinstance(value, int | float | np.number) and value == value
     own = next((k for k, (_, part) in enumerate(cells) if part.cuts and known and part.accepts(value)), None)
     return [
-        _Cell(new, part, 1 if own is None or not part.cuts else number - own)
+        _Part(part, new, 1 if own is None or not part.cuts else number - own)
         for number, (new, part) in enumerate(cells)
     ]
 
 
 def _widen(
-    explanation: Explanation,
-    row: pd.DataFrame,
-    other: int,
-    cells: list[_Cell],
-    widened: dict[str, list[_Cell]],
-    name: str,
-) -> None:
-    """Add the parts of a column that lie beyond that of a change, as long as the class stays."""
-    (chosen,) = widened[name]
-    numbers = [cell for cell in cells if cell.part.cuts and chosen.part.cuts]
+    explanation: Explanation, row: pd.DataFrame, other: int, chosen: _Part, parts: Iterable[_Part]
+) -> Condition:
+    """A part of a column with those beyond it, as long as the class stays."""
     beyond = [
-        cell
-        for cell in numbers
-        if abs(cell.steps) > abs(chosen.steps) and (cell.steps > 0) == (chosen.steps > 0)
+        part
+        for part in parts
+        if part.condition.cuts and part.steps * np.sign(chosen.steps) > abs(chosen.steps)
     ]
-    for cell in sorted(beyond, key=lambda cell: abs(cell.steps)):
-        others = [cells if own != name else [cell] for own, cells in widened.items()]
-        changes = [dict(zip(widened, choice, strict=True)) for choice in product(*others)]
-        if (explanation.decide(_apply_changes(row, changes)) != other).any():
-            break
-        widened[name].append(cell)
+    beyond.sort(key=lambda part: abs(part.steps))
+    decided = _decide_changed(explanation, row, [(part,) for part in beyond])
+    same = int(np.append(decided != other, True).argmax())
+    lows, highs = zip(*(find_range([part.condition]) for part in (chosen, *beyond[:same])), strict=True)
+    return make_range(chosen.condition.column, min(lows), max(highs))
 
 
-def _join_cells(cells: list[_Cell]) -> Condition:
-    """The condition that a value is in one of some neighbouring parts of a column."""
-    conditions = [cell.part for cell in cells]
-    if len(conditions) == 1:
-        return conditions[0]
-    lows, highs = zip(*(find_range([part]) for part in conditions), strict=True)
-    return make_range(conditions[0].column, min(lows), max(highs))
-
-
-def _apply_changes(row: pd.DataFrame, changes: list[dict[str, _Cell]]) -> pd.DataFrame:
-    """The row once for each change, with its new values."""
-    values = {
-        name: [change[name].value if name in change else row[name].iloc[0] for change in changes]
-        for name in row.columns
-    }
-    return pd.DataFrame({name: pd.Series(column).infer_objects() for name, column in values.items()})
+def _decide_changed(
+    explanation: Explanation, row: pd.DataFrame, changes: Sequence[tuple[_Part, ...]]
+) -> Ints:
+    """The class of a row after each change."""
+    values = {name: [row[name].iloc[0]] * len(changes) for name in row.columns}
+    for number, change in enumerate(changes):
+        for part in change:
+            values[part.condition.column][number] = part.value
+    return explanation.decide(
+        pd.DataFrame({name: pd.Series(own).infer_objects() for name, own in values.items()})
+    )
 
 
 def list_cells(
@@ -234,19 +223,3 @@ def _other_value(values: list[Any]) -> Any:
     if all(isinstance(value, int | float) for value in values):
         return max(values) + 1
     return ANOTHER_VALUE
-
-
-def read_row(row: Any, columns: tuple[str, ...]) -> pd.DataFrame:
-    """Columns of one row as a frame, from a mapping, series or frame; what is not given is missing."""
-    if isinstance(row, pd.DataFrame):
-        if len(row) != 1:
-            raise HornbookError(f"one row is explained at a time; got {len(row)}")
-        row = row.iloc[0]
-    if not isinstance(row, Mapping | pd.Series):
-        raise HornbookError(
-            f"a row is a mapping, a series or a frame of one row, as X.iloc[17]; got {row!r:.40}"
-        )
-    if columns and not set(columns) & set(row.keys()):
-        raise HornbookError(f"the row has none of the columns {', '.join(columns)}")
-    values = {name: pd.Series([row.get(name)]).infer_objects() for name in columns}
-    return pd.DataFrame(values, index=[0])

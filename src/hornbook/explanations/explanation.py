@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -235,26 +235,6 @@ class Explanation(Displayed, ABC):
     @abstractmethod
     def explain(self, row: pd.DataFrame) -> Reason:
         """Why it decides as it does about a frame of one row."""
-
-    def explain_case(self, values: Mapping[str, Any]) -> Any:
-        """Why it decides as it does about values of columns, and what would change that.
-
-        The answer prints itself. Columns without a value are missing, and it says which were not given.
-        """
-        from hornbook.explanations.decision import explain_row
-
-        book = self.code_book
-        not_given = {
-            book.describe(Missing(name)): f"{book.label(name)} is not given"
-            for name in self.columns
-            if name not in values
-        }
-        decision = explain_row(self, dict.fromkeys(self.columns) | dict(values))
-        return replace(
-            decision,
-            facts=tuple(not_given.get(fact, fact) for fact in decision.facts),
-            codes=tuple(replace(code, fact=not_given.get(code.fact, code.fact)) for code in decision.codes),
-        )
 
     def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
         """Why it decides as it does about each row; rows of which the same conditions hold share a reason."""

@@ -16,11 +16,7 @@ from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole, list_values
 from hornbook.conditions import Value
 from hornbook.display import Displayed, Listing, count_things
 from hornbook.errors import HornbookError
-from hornbook.explanations import (
-    CompiledExplanation,
-    Decision,
-    Explanation,
-)
+from hornbook.explanations import CompiledExplanation, Decision, Explanation, explain_row
 from hornbook.extraction.fidelity import Fidelity
 from hornbook.lazy import load_lazily
 from hornbook.logic import HornTheory
@@ -428,8 +424,7 @@ class Extraction(Displayed):
         values = _upper("name_values")(row, self._column_names)
         if self.target not in self._column_names:
             values.pop(self.target, None)
-        answer: Decision = self.explanation.explain_case(_upper("read_values")(self, values))
-        return answer
+        return explain_row(self.explanation, _upper("read_values")(self, values))
 
     def describe_refuted(self) -> Iterator[str]:
         """Say how many lines a proof refuted, for whoever decides rows by them."""
