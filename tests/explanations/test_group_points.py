@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hornbook.code_book import EMPTY_BOOK, read_code_book
 from hornbook.conditions import Category, Missing, Threshold, merge_conditions
-from hornbook.explanations import CardLine, RuleSet, ScoreCard
+from hornbook.explanations import CardLine, ScoreCard
 
 # a value in every range that the thresholds below make
 ROWS = pd.DataFrame(
@@ -58,12 +58,13 @@ def test_score_card_grouped_by_column_adds_up_to_the_score(card):
     merged = (each for body in bodies for each in merge_conditions(body))
     conditions = {book.describe(each): each for each in (*merged, *card.conditions, *map(Missing, ROWS))}
     sums = np.tile(card.base, (len(ROWS), 1))
-    for group in card.group_points():
-        left = np.ones(len(ROWS), bool)
-        for words, cells in group.rows:
-            mask = read_words(group, words, conditions, book) & (left | (not group.title))
-            left &= ~mask  # of the rows of a column that hold the first counts
-            sums[mask] += [int(cell.replace("−", "-")) for cell in cells]
+    lines = [line for line in card.lines() if line.cells]
+    left = {line.group: np.ones(len(ROWS), bool) for line in lines}
+    for line, match in zip(lines, card.match_lines(ROWS), strict=False):
+        mask = read_words(line, conditions, book) & (left[line.group] | (not line.group))
+        left[line.group] &= ~mask  # of the rows of a column that hold the first counts
+        assert (mask == match).all()
+        sums[mask] += [int(cell.replace("−", "-")) for cell in line.cells]
     assert (sums == card.score(ROWS)).all()
 
 
@@ -84,16 +85,12 @@ def test_literals_of_a_card_are_the_conditions_that_it_prints(card):
     assert comparisons <= card.literals <= sums * comparisons
 
 
-def test_explanations_without_points_have_no_groups():
-    assert RuleSet(("a", "b"), (), 0).group_points() == ()
-
-
-def read_words(group, words, conditions, book):
+def read_words(line, conditions, book):
     """The rows that a person who reads the words takes them to be about."""
-    if not group.title:
-        return np.all([conditions[part].evaluate(ROWS)[0] for part in words.split(" and ")], axis=0)
-    words = words.removeprefix("else ")
-    column = {"Age at diagnosis (years)": "age", "Sex": "sex"}.get(group.title, group.title)
+    if not line.group:
+        return np.all([conditions[part].evaluate(ROWS)[0] for part in line.text.split(" and ")], axis=0)
+    words = line.words.removeprefix("else ")
+    column = {"Age at diagnosis (years)": "age", "Sex": "sex"}.get(line.group, line.group)
     values = ROWS[column]
     if words == "missing":
         return values.isna().to_numpy()

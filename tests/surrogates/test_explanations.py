@@ -16,7 +16,6 @@ from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Explanation, Split, explain_row
 from hornbook.explanations.decision import find_change
-from hornbook.explanations.explanation import format_lines
 from hornbook.logic import bits
 from hornbook.schema import read_object
 
@@ -75,8 +74,8 @@ def test_explain_row_refuses_what_is_no_row():
 def test_lines_end_with_a_class_and_text_has_every_line(explanation):
     lines = explanation.lines()
     assert lines and all(line.outcome in ("", *explanation.classes) for line in lines)
-    text = format_lines(explanation)
-    assert all(line.text in text for line in lines)
+    text = str(explanation)
+    assert all(line.words in text for line in lines)
 
 
 @pytest.mark.parametrize(

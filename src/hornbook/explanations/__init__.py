@@ -9,7 +9,6 @@ from hornbook.explanations.explanation import (
     Box,
     Explanation,
     Line,
-    PointsGroup,
     Reason,
     ReasonCode,
 )
@@ -29,7 +28,6 @@ __all__ = [
     "Explanation",
     "Line",
     "PointsCase",
-    "PointsGroup",
     "Reason",
     "ReasonCode",
     "RuleSet",

@@ -1,7 +1,7 @@
 """The points of a score card: its lines, and what each column gives, value by value.
 
 A card is a sum of lines. Read by column it is a sum of characteristics, as credit score cards call
-them: each has cases, of which one applies to a row and gives its points.
+them: each has cases, of which one applies to a row and gives its points. So it is printed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing, Threshold, merge_conditions
+from hornbook.conditions import Category, Condition, Missing, Threshold, meet_conditions, merge_conditions
 from hornbook.display import Displayed
 from hornbook.logic import Bools
 
@@ -39,7 +39,7 @@ class CardLine(Displayed):
         return f"{' and '.join(map(str, self.body))}: {', '.join(f'{each:+d}' for each in self.points)}"
 
 
-def sum_points(lines: Iterable[CardLine], start: tuple[int, ...], frame: pd.DataFrame) -> Points:
+def add_points(lines: Iterable[CardLine], start: tuple[int, ...], frame: pd.DataFrame) -> Points:
     """The points that lines give to each row, on top of those to start with, shape (rows, sums)."""
     sums = np.tile(np.array(start, np.int64), (len(frame), 1))
     values: dict[Condition, tuple[Bools, Bools]] = {}
@@ -68,10 +68,7 @@ class PointsCase:
 
     def match(self, frame: pd.DataFrame) -> Bools:
         """The rows of which all conditions are true."""
-        met = np.ones(len(frame), np.bool_)
-        for condition in self.conditions:
-            met &= condition.evaluate(frame)[0]
-        return met
+        return meet_conditions(self.conditions, frame)
 
     def is_empty(self, code_book: CodeBook) -> bool:
         """Whether no whole number is meant, of a column that has no others."""
@@ -93,10 +90,10 @@ class PointsCase:
 
 
 class PointsRow(NamedTuple):
-    """A line of a printed card: values of a column or conditions, their points, and how many conditions."""
+    """A line of a printed card: values of a column or conditions, the case, and how many conditions."""
 
     words: str
-    points: tuple[int, ...]
+    case: PointsCase
     conditions: int
 
 
@@ -127,7 +124,7 @@ class Characteristic:
         --------
         >>> lines = [CardLine((Threshold("age", cut),), (2,), (1,)) for cut in (40, 60)]
         >>> for row in next(list_characteristics(lines)).list_rows():
-        ...     print(row.words, *row.points)
+        ...     print(row.words, *row.case.points)
         > 60 4
         else > 40 2
         missing 2
@@ -137,7 +134,7 @@ class Characteristic:
             for case in self.cases:
                 if any(case.points):
                     count = sum(len(each.cuts) or 1 for each in merge_conditions(case.conditions))
-                    yield PointsRow(self.describe_case(case, code_book), case.points, count)
+                    yield PointsRow(self.describe_case(case, code_book), case, count)
             return
         *known, missing = self.cases
         if any(isinstance(each, Threshold) for case in known for each in case.conditions):
@@ -146,9 +143,9 @@ class Characteristic:
             for case in sorted(known, key=lambda case: case.find_place(code_book)):
                 if any(case.points) or any(known[-1].points):
                     words = _describe_values(case.conditions[0], code_book)
-                    yield PointsRow(words, case.points, words != OTHER)
+                    yield PointsRow(words, case, words != OTHER)
         if any(missing.points):
-            yield PointsRow("missing", missing.points, 1)
+            yield PointsRow("missing", missing, 1)
 
 
 OTHER = "any other"
@@ -162,9 +159,9 @@ def _list_range_rows(ranges: list[PointsCase], code_book: CodeBook) -> Iterator[
     for side, end in ((ranges[:middle], -1), (ranges[:middle:-1], 0)):
         for number, case in enumerate(side):
             words = _describe_values(case.conditions[end], code_book)
-            yield PointsRow(f"else {words}" if number else words, case.points, 1)
+            yield PointsRow(f"else {words}" if number else words, case, 1)
     if silent is None:
-        yield PointsRow(OTHER, ranges[0].points, 0)
+        yield PointsRow(OTHER, ranges[0], 0)
 
 
 def _describe_values(condition: Condition, code_book: CodeBook) -> str:
@@ -228,7 +225,7 @@ def _list_column_cases(column: str, lines: list[CardLine]) -> Iterator[PointsCas
     values = [*cuts, np.inf] if cuts else [*named, object()]  # an object is like no value that is named
     rows = pd.DataFrame({column: pd.Series([*values, None], dtype=object)})
     zero = (0,) * len(lines[0].points)
-    points = [tuple(each) for each in sum_points(lines, zero, rows).tolist()]
+    points = [tuple(each) for each in add_points(lines, zero, rows).tolist()]
     if cuts:
         ends = [k for k in range(len(values)) if k + 1 == len(values) or points[k] != points[k + 1]]
         for start, end in zip([None, *ends], ends, strict=False):

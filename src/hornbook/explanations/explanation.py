@@ -39,6 +39,8 @@ class Line(Displayed):
         Further columns: the points of a card.
     outcome
         The class that is decided for, or empty where reading goes on.
+    group
+        The column that the text speaks of, whose lines stand together; empty if it has none.
 
     """
 
@@ -46,6 +48,12 @@ class Line(Displayed):
     depth: int = 0
     cells: tuple[str, ...] = ()
     outcome: str = ""
+    group: str = ""
+
+    @property
+    def words(self) -> str:
+        """The text without its group."""
+        return self.text.removeprefix(f"{self.group}: ")
 
     def __str__(self) -> str:
         return f"{'  '.join([*self.cells, self.text])}{': ' * bool(self.outcome)}{self.outcome}"
@@ -96,24 +104,6 @@ class Reason:
     outcome: int
     facts: tuple[str, ...]
     codes: tuple[ReasonCode, ...] = ()
-
-
-@dataclass(frozen=True)
-class PointsGroup:
-    """The points of a card for the values of one column, as score cards are printed.
-
-    Parameters
-    ----------
-    title
-        The column; empty for points that several columns give together.
-    rows
-        A range of values, or conditions, in words, and the points that it gives: one cell for each
-        sum of the card.
-
-    """
-
-    title: str
-    rows: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -200,10 +190,6 @@ class Explanation(Displayed, ABC):
         """What the cells of its lines are called."""
         return ()
 
-    def group_points(self) -> tuple[PointsGroup, ...]:
-        """Its points, grouped by column; empty where there are none."""
-        return ()
-
     def sum_points(self, frame: pd.DataFrame) -> NDArray[np.int64] | None:
         """The total of points of each row; of several classes, the lead of the first. None without points."""
         return None
@@ -260,29 +246,10 @@ class Explanation(Displayed, ABC):
         return content
 
     def __str__(self) -> str:
-        return format_lines(self)
+        return "\n".join("  " * line.depth + str(line) for line in self.lines())
 
     def __repr__(self) -> str:
         return f"{self.noun} with {count_things(self.literals, 'literal')}: {join_lines(str(self))}"
-
-
-def format_lines(explanation: Explanation) -> str:
-    """An explanation as plain text."""
-    lines, headings = explanation.lines(), explanation.headings
-    widths = [
-        max([len(heading), *(len(line.cells[k]) for line in lines if line.cells)])
-        for k, heading in enumerate(headings)
-    ]
-
-    def row(cells: tuple[str, ...], text: str) -> str:
-        numbers = [cell.rjust(width) for cell, width in zip(cells, widths, strict=False)]
-        return "  ".join([*numbers, text]).rstrip()
-
-    written = [row(headings, "")] if headings else []
-    for line in lines:
-        text = "  " * line.depth + line.text + (f": {line.outcome}" if line.outcome else "")
-        written.append(row(line.cells, text) if line.cells else text)
-    return "\n".join(written)
 
 
 def read_answer(condition: Condition, row: pd.DataFrame, code_book: CodeBook) -> Condition:

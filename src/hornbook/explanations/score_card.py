@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
@@ -25,15 +25,15 @@ from hornbook.explanations.card_points import (
     Characteristic,
     Points,
     PointsCase,
+    PointsRow,
+    add_points,
     list_characteristics,
-    sum_points,
 )
 from hornbook.explanations.compile import CompiledExplanation, TheoryBuilder
 from hornbook.explanations.explanation import (
     Explanation,
     Ints,
     Line,
-    PointsGroup,
     Reason,
     ReasonCode,
     describe_answers,
@@ -104,8 +104,7 @@ class ScoreCard(Explanation):
     @property
     def literals(self) -> int:
         """Conditions to read, as often as they are printed; of several classes once for each with points."""
-        rows = (row for each in self.characteristics for row in each.list_rows(self.code_book))
-        return sum(row.conditions * max(sum(map(bool, row.points)), 1) for row in rows)
+        return sum(row.conditions * max(sum(map(bool, row.case.points)), 1) for _, row in self.rows)
 
     @property
     def conditions(self) -> tuple[Condition, ...]:
@@ -114,7 +113,7 @@ class ScoreCard(Explanation):
 
     def score(self, frame: pd.DataFrame) -> Points:
         """The sum of each row's points, shape (rows, classes), or (rows, 1) if there are two classes."""
-        return sum_points(self.lines_of_points, self.base, frame)
+        return add_points(self.lines_of_points, self.base, frame)
 
     def sum_points(self, frame: pd.DataFrame) -> NDArray[np.int64]:
         """The points that each row adds up to; of several classes, the lead of the first over the next."""
@@ -137,23 +136,30 @@ class ScoreCard(Explanation):
     @property
     def headings(self) -> tuple[str, ...]:
         """What the columns of points are called."""
-        names = ("points",) if len(self.base) == 1 else self.classes
-        missing = tuple("if missing" if len(names) == 1 else f"{name} if missing" for name in names)
-        return (*names, *missing) if self._has_unknown_points else names
+        return ("points",) if len(self.base) == 1 else self.classes
 
-    @property
-    def _has_unknown_points(self) -> bool:
-        return any(any(line.unknown_points) for line in self.lines_of_points)
+    @cached_property
+    def rows(self) -> tuple[tuple[str, PointsRow], ...]:
+        """What is printed: the title of a column, empty for several together, and values with their case.
+
+        Of the rows of a column that hold the first counts; all other values give nothing.
+        """
+        return tuple(
+            ("" if not each.cases[-1].conditions else self.code_book.title(each.columns[0]), row)
+            for each in self.characteristics
+            for row in each.list_rows(self.code_book)
+        )
 
     def lines(self) -> tuple[Line, ...]:
-        """One line a condition, with its points, and how the sum decides."""
-        by_body = {line.body: line for line in self.lines_of_points}
-        lines = []
-        for body, opening in self._questions():
-            line = by_body.get(body)
-            points = (*line.points, *line.unknown_points) if line else (0,) * 2 * len(self.base)
-            cells = tuple(_sign(number) for number in points[: len(self.headings)])
-            lines.append(Line(f"{opening}{self.code_book.describe(body[-1])}", len(body) - 1, cells))
+        """The values of each column with their points, conditions on several, and how the sum decides."""
+        lines = (
+            Line(
+                f"{title}: {row.words}" if title else row.words,
+                cells=tuple(map(_sign, row.case.points)),
+                group=title,
+            )
+            for title, row in self.rows
+        )
         return (*lines, *self._verdict())
 
     def _verdict(self) -> Iterator[Line]:
@@ -165,41 +171,13 @@ class ScoreCard(Explanation):
             start = ", ".join(f"{name} {_sign(points)}" for name, points in starts)
             yield Line(f"start with {start}; the class with the most points, the first of equals")
 
-    def group_points(self) -> tuple[PointsGroup, ...]:
-        """The points for the values of each column, and those that several columns give together.
-
-        Of the rows of a column that hold, the first counts; all other values give nothing.
-
-        Examples
-        --------
-        >>> from hornbook.conditions import Threshold
-        >>> low, high = (CardLine((Threshold("bili", cut),), (2,), (1,)) for cut in (1.1, 3.4))
-        >>> for group in ScoreCard(("lives", "dies"), (low, high), (-3,)).group_points():
-        ...     for words, points in group.rows:
-        ...         print(group.title, words, *points)
-        bili > 3.4 +4
-        bili else > 1.1 +2
-        bili missing +2
-
-        """
-        groups: list[PointsGroup] = []
-        together: list[tuple[str, tuple[str, ...]]] = []
-        for each in self.characteristics:
-            rows = tuple((row.words, _sign_all(row.points)) for row in each.list_rows(self.code_book))
-            if not each.cases[-1].conditions:
-                together += rows
-            elif rows:
-                groups.append(PointsGroup(self.code_book.title(each.columns[0]), rows))
-        return (*groups, PointsGroup("", tuple(together))) if together else tuple(groups)
-
     def __str__(self) -> str:
         """One line a column, with the points of its ranges, and how the sum decides."""
-        lines = [f"points for {', '.join(self.classes)}"] if len(self.base) > 1 else []
-        for group in self.group_points():
-            cases = [f"{words} → {' '.join(points)}" for words, points in group.rows]
-            lines += [f"{group.title}: {', '.join(cases)}"] if group.title else cases
-        verdicts = (f"{line.text}: {line.outcome}" if line.outcome else line.text for line in self._verdict())
-        return "\n".join([*lines, *verdicts])
+        written = [f"points for {', '.join(self.classes)}"] if len(self.base) > 1 else []
+        for title, lines in groupby(self.lines(), lambda line: line.group):
+            cases = [f"{line.words} → {' '.join(line.cells)}" if line.cells else str(line) for line in lines]
+            written += [f"{title}: {', '.join(cases)}"] if title else cases
+        return "\n".join(written)
 
     @cached_property
     def characteristics(self) -> tuple[Characteristic, ...]:
@@ -207,14 +185,10 @@ class ScoreCard(Explanation):
         return tuple(list_characteristics(self.lines_of_points))
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
-        """For each condition the rows that meet it and those above it; then those of each verdict."""
-        matches = [
-            np.logical_and.reduce([condition.evaluate(frame)[0] for condition in body])
-            for body, _ in self._questions()
-        ]
+        """For each line of points the rows that get them; then those of each verdict."""
         decided = self.decide(frame)
         verdicts = [decided == 1, decided == 0] if len(self.base) == 1 else [np.ones(len(frame), np.bool_)]
-        return np.array([*matches, *verdicts])
+        return np.array([*(row.case.match(frame) for _, row in self.rows), *verdicts])
 
     def explain(self, row: pd.DataFrame) -> Reason:
         """The lines that give points to one row."""
@@ -278,26 +252,6 @@ class ScoreCard(Explanation):
             builder.add([before(number, other) for other in others], outcome)
         return builder.build()
 
-    def _questions(self) -> list[tuple[tuple[Condition, ...], str]]:
-        """Every condition with those above it, in the order of reading, and how its line begins."""
-        bodies = {line.body for line in self.lines_of_points}
-        listed: list[tuple[tuple[Condition, ...], str]] = []
-
-        def list_below(above: tuple[Condition, ...], opening: str) -> None:
-            own = [line.body for line in self.lines_of_points if line.body[: len(above)] == above]
-            for body in dict.fromkeys(line[: len(above) + 1] for line in own if len(line) > len(above)):
-                opposite = (*above, body[-1].negate())
-                if opposite in [questions for questions, _ in listed]:
-                    continue  # read together with its opposite
-                if body not in bodies and opposite in bodies:
-                    continue
-                listed.append((body, opening))
-                list_below(body, "and ")
-                list_below(opposite, "else ")
-
-        list_below((), "")
-        return listed
-
 
 def choose_classes(scores: NDArray[Any]) -> Ints:
     """The class of each row of scores: of one column whether it is at least 0, else the greatest."""
@@ -325,7 +279,3 @@ def _line_cases(builder: TheoryBuilder, number: int, line: CardLine) -> list[tup
 
 def _sign(points: int) -> str:
     return f"{points:+d}".replace("-", "−") if points else "0"
-
-
-def _sign_all(points: tuple[int, ...]) -> tuple[str, ...]:
-    return tuple(map(_sign, points))

@@ -7,9 +7,10 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
+from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,7 +18,8 @@ from markupsafe import Markup
 
 from hornbook.code_book import ColumnWords
 from hornbook.display import count_things
-from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint
+from hornbook.explanations import Line
+from hornbook.extraction import ColumnSummary, Extraction, FrontierPoint, LineStatistics
 from hornbook.report.content import (
     GRADES,
     POPULATIONS,
@@ -255,6 +257,14 @@ def keep_units(text: str) -> str:
     return re.sub(" (%|s|min|h)(?![a-z])", "\N{NO-BREAK SPACE}\\1", text)
 
 
+def group_lines(
+    lines: Sequence[Line], statistics: Sequence[LineStatistics]
+) -> Iterator[tuple[str, list[tuple[Line, LineStatistics | None]]]]:
+    """The lines with points of each column, with their statistics if there are any; others have no name."""
+    pairs = (pair for pair in zip_longest(lines, statistics) if pair[0].cells)
+    yield from ((name, list(own)) for name, own in groupby(pairs, lambda pair: pair[0].group))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -272,6 +282,8 @@ def _environment() -> Environment:
         things=count_things,
         data=to_script_json,
         unbroken=keep_units,
+        zip=zip_longest,
+        together=group_lines,
     )
     environment.globals.update(
         n_colours=N_COLOURS,
