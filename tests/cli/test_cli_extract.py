@@ -65,8 +65,7 @@ def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder,
     wide.to_csv(tmp_path / "plain.csv", index=False)
     given = "encoding=cp1252 decimal=,"
     done = hornbook("extract", path, "--csv", given, "--target", "ill", "--train", "-o", run, *SMALL)
-    assert done.returncode == 0
-    assert done.stderr == '# patients.csv.gz is read as --csv "delimiter=;"\n'
+    assert (done.returncode, done.stderr) == (0, "")
     described = f"delimiter=; {given}"
     data = json.loads((run / "config.json").read_text())["data"]
     assert data["csv"] == f"{described} thousands=none"
@@ -83,28 +82,27 @@ def test_extract_reads_tables_as_people_have_them_and_says_how(hornbook, folder,
     assert (repeated.stdout, repeated.stderr) == (predicted[1].stdout, "")
     for description, message in {
         "encoding=cp1252 decimal=.": "row 1: column 'age' is never '65,0'; it has numbers",
-        "decimal=,": "patients.csv.gz: the file is not utf-8 text; if it is in another encoding, name it",
+        "decimal=,": "patients.csv.gz: the file is not utf-8 text. If it is in another encoding, name it",
         "sep=;": "'sep=;' is not one of",
     }.items():
         refused = hornbook("predict", run, path, "--csv", description)
         assert refused.returncode == 2 and message in refused.stderr.splitlines()[-1]
 
 
-def test_commands_read_patterns_and_queries_in_place_of_a_file(hornbook, folder, tmp_path, monkeypatch):
+def test_commands_read_a_query_in_place_of_a_file(hornbook, folder, tmp_path, monkeypatch):
     """A table in several files, or chosen by a query, is the same table, also when the run is read again."""
     monkeypatch.chdir(tmp_path)
     plain = pd.read_csv(folder / "patients.csv")
     plain[:70].to_parquet("visits-1.parquet", index=False)
     plain[70:].to_parquet("visits-2.parquet", index=False)
-    for source in ("visits-*.parquet", "SELECT * FROM 'visits-*.parquet'"):
-        run = tmp_path / f"run{len(source)}"
-        done = hornbook("extract", source, "--target", "ill", "--train", "-o", run, *SMALL)
-        assert (done.returncode, done.stderr) == (0, "")
-        data = json.loads((run / "config.json").read_text())["data"]
-        assert data["sha256"] == read_table(folder / "patients.csv").checksum()
-        assert hornbook("compare", run, "--samples", 200).returncode == 0
-        predicted = [hornbook("predict", run, each).stdout for each in (source, folder / "patients.csv")]
-        assert predicted[0] == predicted[1] and predicted[0]
+    source, run = "SELECT * FROM 'visits-*.parquet'", tmp_path / "run"
+    done = hornbook("extract", source, "--target", "ill", "--train", "-o", run, *SMALL)
+    assert (done.returncode, done.stderr) == (0, "")
+    data = json.loads((run / "config.json").read_text())["data"]
+    assert data["sha256"] == read_table(folder / "patients.csv").checksum()
+    assert hornbook("compare", run, "--samples", 200).returncode == 0
+    predicted = [hornbook("predict", run, each).stdout for each in (source, folder / "patients.csv")]
+    assert predicted[0] == predicted[1] and predicted[0]
     refused = hornbook("extract", "SELECT height FROM 'visits-1.parquet'", "--target", "ill", "--train")
     assert is_one_line(refused) and "height" in refused.stderr
 

@@ -191,12 +191,12 @@ def test_read_table_label_is_made_of_zero_and_one(
         ("a,a\n1,2\n", {}, "t.csv: columns 1 and 2 are both called 'a'; rename one"),
         ("a\t b,a b\n1,2\n", {}, "columns 1 and 2 are both called 'a b'"),
         ("a,\n1,2\n", {}, "column 2 has no name; name it in the header"),
-        ("a,b\n1,2\n\n3\n", {}, "line 4 has 1 values and there are 2 columns; is the delimiter ','"),
+        ("a,b\n1,2\n\n3\n", {}, "line 4 has 1 values and there are 2 columns"),
         ("a,b\n1,2\n3,4,5\n", {}, "line 3 has 3 values"),
         (
             "a,b\n1," + (1 << 23) * "x" + "\n",
             {},
-            "line 2 has more than 2,097,152 bytes; is a quote opened",
+            "line 2 cannot be read: is a quote not closed",
         ),
         ("", {}, "the file is empty; its first line should name the columns"),
         ("a,b\n", {}, "t.csv has 2 columns and 0 rows"),
@@ -224,11 +224,11 @@ def test_read_table_bad_text_is_refused_with_a_reason(
 
 
 def test_read_table_file_that_is_absent_or_not_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HornbookError, match=r"there is no file '.*nowhere.csv'"):
+    with pytest.raises(HornbookError, match=r"nowhere.csv: there is no such file"):
         read_table(tmp_path / "nowhere.csv")
     binary = tmp_path / "b.csv"
     binary.write_bytes(b"a,b\n1,\xff\x90\n")
-    with pytest.raises(HornbookError, match=r"b.csv: the file is not utf-8 text; if it is in"):
+    with pytest.raises(HornbookError, match=r"b.csv: the file is not utf-8 text. If it is in"):
         read_table(binary)
 
 

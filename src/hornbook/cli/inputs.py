@@ -136,9 +136,8 @@ def read_row_parts(source: str, csv: str | None) -> Iterator[pd.DataFrame]:
     from hornbook.runs import remark_on
     from hornbook.tables import TextFormat, name_source, read_new_parts
 
-    given = TextFormat.parse(csv or "")
-    parts, reading = read_new_parts(source, given)
-    remark_on(name_source(source), reading.text_format, given, reading.notes, print_remark)
+    parts, reading = read_new_parts(source, TextFormat.parse(csv or ""))
+    remark_on(name_source(source), reading.notes, print_remark)
     return parts
 
 

@@ -34,7 +34,7 @@ class Form(StrEnum):
 
 Source = Annotated[
     str,
-    typer.Argument(help="CSV, Parquet, JSON, a folder, pattern, SQL or dataset."),
+    typer.Argument(help="CSV, Parquet, JSON, an SQL query or a dataset."),
 ]
 RunFolder = Annotated[Path, typer.Argument(help="A run folder, of extract or learn.")]
 

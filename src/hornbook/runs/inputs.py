@@ -227,7 +227,7 @@ def read_table_file(
                 f"{table.name} is not text with words for missing values; leave out --missing"
             )
         table = replace(table, text_format=replace(table.text_format, missing=given.missing))
-    remark_on(table.name, table.text_format, given, table.notes, remark)
+    remark_on(table.name, table.notes, remark)
     if table.source_rows is not None:
         remark(f"{' '.join(table.name.split())} {describe_sample(len(table), table.source_rows)}")
     return _number_table(table)
@@ -239,7 +239,7 @@ def read_row_file(
     """Read the rows of a file, whose columns may have no value at all; `csv` as for a table."""
     given = TextFormat.parse(csv or "")
     rows, reading = read_new_rows(path, given, max_rows)
-    remark_on(path.name, reading.text_format, given, reading.notes, remark)
+    remark_on(path.name, reading.notes, remark)
     if len(rows) < reading.rows:
         remark(f"{' '.join(path.name.split())} {describe_sample(len(rows), reading.rows)}")
     return rows
@@ -272,15 +272,10 @@ def _number_table(table: Table) -> Table:
     return replace(table, frame=table.frame.set_axis(number_rows(len(table))))
 
 
-def remark_on(
-    name: str, text_format: TextFormat | None, given: TextFormat, notes: Iterable[str], remark: Remark
-) -> None:
-    """Tell what was found out about a text that is not plain, and what was taken for missing values."""
-    name = " ".join(name.split())
-    if text_format is not None and (guesses := text_format.describe_guesses(given)):
-        remark(f'{name} is read as --csv "{guesses}"')
+def remark_on(name: str, notes: Iterable[str], remark: Remark) -> None:
+    """Tell what was taken for missing values in a text, and what looks like numbers."""
     for note in notes:
-        remark(f"{name}: {note}")
+        remark(f"{' '.join(name.split())}: {note}")
 
 
 def describe_sample(rows: int, source_rows: int) -> str:

@@ -1,15 +1,14 @@
-"""Rows of table files, of folders of them and of queries, read by DuckDB.
+"""Rows of table files and of queries, read by DuckDB.
 
-A column of texts becomes one of numbers, or of truth values, only if all its known cells are written so,
-from the first row of the source to the last. So a source is looked at as a whole, and then read: all its
+A column of texts becomes one of numbers, of truth values or of times only if all its known cells are written
+so, from the first row of the source to the last. So a source is looked at as a whole, and then read: all its
 rows, a sample of them, or some at a time, in memory that does not grow with it.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,17 +21,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError, refuse_beyond_memory
 from hornbook.randomness import Purpose, generator
 from hornbook.tables.frames import check_names, refuse_infinity, replace_columns
-from hornbook.tables.sources import (
-    NO_TEXT,
-    PLAIN_TEXT,
-    Source,
-    TextFormat,
-    disable_optimizers,
-    name_source,
-    open_source,
-    quote,
-    shorten,
-)
+from hornbook.tables.sources import Source, TextFormat, name_source, open_source, quote, shorten
 
 MISSING_MARKERS = ("?", "", "NA", "NaN")
 """Markers of a missing value, in upper or lower case."""
@@ -40,34 +29,16 @@ MISSING_MARKERS = ("?", "", "NA", "NaN")
 NUMBER_MARKERS = ("n/a", "-", "null", ".")
 """Further markers of a missing value in a column of numbers."""
 
-PLAIN_MARKERS = "'', 'na', 'nan'"
-"""Markers in SQL of which nothing needs to be said."""
-
-SORTS = ("missing", "marker", "whole", "number", "truth", "date", "like a number", "word", "broken")
-"""What a cell of a text may be."""
-
 MAX_NOTES = 4
 """Columns of which a note says what was taken for missing values, or looks like numbers."""
 
 VECTORS_PER_PART = 8
-"""How many of DuckDB's vectors, of 2,048 rows each, are a part of a table; of a wide one it is one."""
-
-WIDE_COLUMNS = 500
-"""Number of columns beyond which a table is wide."""
-
-COLUMNS_PER_PASS = 10_000
-"""Number of columns whose cells are counted in one pass over a source."""
+"""How many of DuckDB's vectors, of 2,048 rows each, are a part of a table."""
 
 BYTES_A_CELL = 40
 """Memory that a value takes while a whole table is read, about."""
 
-SEPARATORS = {
-    "": "",
-    ",": ",",
-    ".": "[.]",
-    " ": "[ \u00a0\u202f\u2009]",
-    "'": "['\u2019]",
-}
+SEPARATORS = {"": "", ",": ",", ".": "[.]", " ": "[ \u00a0\u202f\u2009]", "'": "['\u2019]"}
 """The pattern of the signs that a sign between thousands stands for."""
 
 BLANKS = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u3000\ufeff"
@@ -76,8 +47,17 @@ BLANKS = " \t\r\n\v\f\u00a0\u2007\u2009\u202f\u3000\ufeff"
 DATE_ORDERS = ("", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
 """How dates may be written besides ISO 8601, which is the first."""
 
-SIGNED_NUMBER = r"[+-]?\d+([.'\s\x{a0}\x{2009}\x{2019}\x{202f}]\d{3})*(,\d+)*(\.\d+)?"
+TIMES = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %H:%M:%S.%f")
+"""How times may be written after a date."""
+
+LIKE_A_NUMBER = r"[+-]?\d+([.'\s\x{a0}\x{2009}\x{2019}\x{202f}]\d{3})*(,\d+)*(\.\d+)?"
 """The pattern of what may be a number with a comma, or with signs between thousands."""
+
+A_DATE = (
+    r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.]\d{4})"
+    r"(?:[T ]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
+)
+"""The pattern of a date, perhaps with a time."""
 
 
 @dataclass(frozen=True)
@@ -216,25 +196,20 @@ class SourceRows:
         cls, source: Source, missing: Iterable[str] = MISSING_MARKERS, words: Collection[str] = ()
     ) -> SourceRows:
         """Look at all rows of a source; `words` are columns that may hold words of any kind, dates too."""
-        connection, text_format = source.connection, source.text_format or PLAIN_TEXT
+        connection, text_format = source.connection, source.text_format or TextFormat()
         define_macros(connection, [*missing, *text_format.markers], text_format)
         places = [f"c{place}" for place in range(len(source.names))]
         given = f"({source.query}) AS given({', '.join(places)})"
         kinds = ["VARCHAR"] * len(places)
         if source.text_format is None:
             kinds = [_simplify_type(str(each)) for each in connection.sql(f"FROM {given}").types]
-        count, cells = _count_cells(connection, given, places, kinds)
+        count, sorts = _count_cells(connection, given, places, kinds)
         columns = [
-            _Column(name, place, kind, text_format, cells[place])
+            _Column(name, place, kind, text_format, sorts[place], name in words)
             for name, place, kind in zip(source.names, places, kinds, strict=True)
         ]
-        notes = []
-        for place, column in enumerate(columns):
-            if column.name not in words and column.holds("date", "marker") and column.kind == "VARCHAR":
-                columns[place] = column = replace(
-                    column, date_order=column.find_date_order(connection, given)
-                )
-            notes += [note for note in (_note(column, column.name in words, connection, given),) if note]
+        columns = [replace(each, date_order=each.find_date_order(connection, given)) for each in columns]
+        notes = [note for column in columns for note in column.describe()]
         if (further := len(notes) - MAX_NOTES) > 1:
             notes[MAX_NOTES:] = [f"there are {further} further columns such as these"]
         return cls(connection, given, columns, Reading(count, source.text_format, tuple(notes)))
@@ -247,11 +222,11 @@ class SourceRows:
             frame = self.connection.sql(self._query(self.given)).df()
         else:
             self.connection.register("drawn", pd.DataFrame({"row": drawn}))
-            disable_optimizers(self.connection, "build_side_probe_side", "join_order")  # it keeps all rows
+            # a join that keeps the drawn rows in memory, and not all others
+            self.connection.execute("SET disabled_optimizers = 'build_side_probe_side,join_order'")
             numbered = f"(SELECT *, row_number() OVER () - 1 AS row FROM {self.given})"
-            frame = self.connection.sql(
-                self._query(f"{numbered} SEMI JOIN drawn USING (row) ORDER BY row")
-            ).df()
+            rows = f"{numbered} SEMI JOIN drawn USING (row) ORDER BY row"
+            frame = self.connection.sql(self._query(rows)).df()
         if len(frame) != (self.reading.rows if drawn is None else len(drawn)):
             raise HornbookError(f"it claims {self.reading.rows:,} rows and has fewer; get it again")
         return self._finish(frame)
@@ -259,13 +234,12 @@ class SourceRows:
     def parts(self) -> Iterator[pd.DataFrame]:
         """Yield all rows, some thousand at a time."""
         self.connection.execute(self._query(self.given))
-        vectors = 1 if len(self.columns) > WIDE_COLUMNS else VECTORS_PER_PART
-        while len(part := self.connection.fetch_df_chunk(vectors)):
+        while len(part := self.connection.fetch_df_chunk(VECTORS_PER_PART)):
             yield self._finish(part)
 
     def _query(self, rows: str) -> str:
         values = ", ".join(f"{each.value} AS {each.place}" for each in self.columns)
-        return f"SELECT {values} FROM (SELECT {', '.join(each.trimmed for each in self.columns)} FROM {rows})"
+        return f"SELECT {values} FROM {rows}"
 
     def _finish(self, frame: pd.DataFrame) -> pd.DataFrame:
         texts = [name for name, dtype in frame.dtypes.items() if isinstance(dtype, pd.StringDtype)]
@@ -288,9 +262,10 @@ class _Column:
         Its type in SQL.
     text_format
         How its numbers are written, if it holds texts.
-    counts
-        How many cells are of which of the `SORTS`; how many have blanks at their ends, which are trimmed;
-        and how many of those that are missing are marked so, by more than nothing or `NA`.
+    sorts
+        For each sort of cells that it has how many there are, and one of them.
+    are_words
+        Whether the user says that it holds words, whatever they look like.
     date_order
         How its dates are written, one of `DATE_ORDERS`; None if it holds none.
 
@@ -300,25 +275,27 @@ class _Column:
     place: str
     kind: str
     text_format: TextFormat
-    counts: Counter[str]
+    sorts: Mapping[str, tuple[int, str]]
+    are_words: bool = False
     date_order: str | None = None
 
-    def holds(self, *cells: str) -> bool:
+    def holds(self, *sorts: str) -> bool:
         """Whether the known cells are of these sorts alone, and there is one besides markers."""
-        known = {sort for sort in SORTS if self.counts[sort]} - {"missing"}
-        return bool(known - {"marker"}) and known <= {*cells}
+        known = self.sorts.keys() - {"missing"}
+        return self.kind == "VARCHAR" and bool(known - {"marker"}) and known <= {*sorts}
 
     def find_date_order(self, connection: Any, given: str) -> str | None:
         """How all dates of the column are written; None where some are not dates.
 
         Refuse those of which nobody can tell the day from the month.
         """
+        if self.are_words or not self.holds("date", "marker"):
+            return None
+        count, example = self.sorts["date"]
         counts = ", ".join(f"count({_read_date('cell', order)})" for order in DATE_ORDERS)
         cells = f"(SELECT known(trimmed({self.place})) AS cell FROM {given}) WHERE sort(cell) = 'date'"
-        ((example, *readable),) = connection.sql(f"SELECT first(cell), {counts} FROM {cells}").fetchall()
-        fitting = [
-            order for order, count in zip(DATE_ORDERS, readable, strict=True) if count == self.counts["date"]
-        ]
+        (readable,) = connection.sql(f"SELECT {counts} FROM {cells}").fetchall()
+        fitting = [order for order, number in zip(DATE_ORDERS, readable, strict=True) if number == count]
         if len(fitting) > 1:
             raise HornbookError(
                 f"column {self.name!r} holds dates such as {example}, whose day cannot be told from the "
@@ -329,21 +306,16 @@ class _Column:
     @property
     def are_numbers(self) -> bool:
         """Whether the known cells are numbers, but for further markers of missing values."""
-        return self.kind == "VARCHAR" and self.holds("marker", "whole", "number")
-
-    @property
-    def trimmed(self) -> str:
-        """The cells in SQL without blanks at their ends."""
-        return f"trimmed({self.place}) AS {self.place}" if self.counts["trimmed"] else self.place
+        return self.holds("marker", "whole", "number")
 
     @property
     def value(self) -> str:
-        """The values in SQL: numbers, truth values or words."""
-        complete = not self.counts["missing"]
+        """The values in SQL: numbers, truth values, times or words."""
+        is_complete = "missing" not in self.sorts
         if self.kind != "VARCHAR":
-            is_double = self.kind == "DECIMAL" or (self.kind == "NUMBER" and not complete)
+            is_double = self.kind == "DECIMAL" or (self.kind == "NUMBER" and not is_complete)
             return f"CAST({self.place} AS DOUBLE)" if is_double else self.place
-        cell = self.place if complete else f"known({self.place})"  # of trimmed cells
+        cell = f"known(trimmed({self.place}))"
         if self.date_order is not None:
             return _read_date(cell, self.date_order)
         if self.are_numbers:
@@ -351,48 +323,35 @@ class _Column:
                 cell = f"regexp_replace({cell}, {quote(SEPARATORS[self.text_format.thousands])}, '', 'g')"
             if self.text_format.decimal == ",":
                 cell = f"replace({cell}, ',', '.')"
-            is_whole = complete and not self.counts["marker"] + self.counts["number"]
-            cast = "TRY_CAST" if self.counts["marker"] else "CAST"
-            return f"{cast}({cell} AS {'BIGINT' if is_whole else 'DOUBLE'})"
+            is_whole = self.sorts.keys() == {"whole"}
+            return f"TRY_CAST({cell} AS {'BIGINT' if is_whole else 'DOUBLE'})"
         if self.holds("truth"):
-            return f"(lower({cell}) = 'true')" if complete else f"CAST(lower({cell}) = 'true' AS DOUBLE)"
-        return cell if any(map(self.counts.get, SORTS[1:])) else "CAST(NULL AS DOUBLE)"
+            return f"(lower({cell}) = 'true')" if is_complete else f"CAST(lower({cell}) = 'true' AS DOUBLE)"
+        return cell if self.sorts.keys() - {"missing"} else "CAST(NULL AS DOUBLE)"
 
-
-def _note(column: _Column, are_words: bool, connection: Any, given: str) -> str | None:
-    """Say which further markers stand among numbers or dates, or that words look like numbers."""
-    if column.kind != "VARCHAR":
-        return None
-    cells = f"(SELECT trimmed({column.place}) AS cell FROM {given})"
-    if column.counts["broken"]:
-        raise HornbookError(f"column {column.name!r} {NO_TEXT}")
-    is_marked = column.counts["marker"] + column.counts["marked"]
-    if (column.are_numbers or column.date_order is not None) and is_marked:
-        counts = connection.sql(
-            f"SELECT cell, count(*) FROM {cells} WHERE sort(known(cell)) IN ('marker', 'missing') "
-            f"AND lower(cell) NOT IN ({PLAIN_MARKERS}) GROUP BY cell ORDER BY cell"
-        ).fetchall()
-        markers = ", ".join(f"{count:,} × {marker!r}" for marker, count in counts)
-        kind = "numbers" if column.are_numbers else "dates"
-        return f"column {column.name!r} holds {kind}; taken for missing values: {markers}"
-    looks = column.holds("whole", "number", "like a number")
-    if column.are_numbers or column.date_order is not None or are_words or not looks:
-        return None
-    ((example,),) = connection.sql(
-        f"SELECT first(cell) FROM {cells} WHERE sort(known(cell)) = 'like a number'"
-    ).fetchall()
-    advice = "if they are, say decimal=',' or thousands=… (--csv decimal=,)"
-    if example.strip("%$€£ ") != example:
-        advice = "if they are, leave out the signs in the table or by a query"
-    return f"column {column.name!r} holds words that look like numbers, such as {example!r}; {advice}"
+    def describe(self) -> Iterator[str]:
+        """Say which further markers stand among numbers or dates, or that words look like numbers."""
+        if (self.are_numbers or self.date_order is not None) and "marker" in self.sorts:
+            count, example = self.sorts["marker"]
+            kind, cells = "numbers" if self.are_numbers else "dates", "cells" if count > 1 else "cell"
+            are = "are" if count > 1 else "is"
+            yield (
+                f"column {self.name!r} holds {kind}; {count:,} {cells} such as {example!r} {are} taken for "
+                "missing values"
+            )
+        elif not self.are_words and not self.are_numbers and self.holds("whole", "number", "like a number"):
+            yield (
+                f"column {self.name!r} holds words that look like numbers, such as "
+                f"{self.sorts['like a number'][1]!r}; if they are, say decimal=',' or thousands=… (--csv "
+                "decimal=,), or leave out their signs"
+            )
 
 
 def _read_date(cell: str, order: str) -> str:
     """A cell as a date or a time in SQL, NULL where it is none."""
     if not order:
         return f"TRY_CAST({cell} AS TIMESTAMP)"
-    times = ("", " %H:%M", " %H:%M:%S", "T%H:%M", "T%H:%M:%S", " %H:%M:%S.%f")
-    return f"try_strptime({cell}, [{', '.join(quote(order + time) for time in times)}])"
+    return f"try_strptime({cell}, [{', '.join(quote(order + time) for time in TIMES)}])"
 
 
 def _simplify_type(name: str) -> str:
@@ -406,61 +365,58 @@ def _simplify_type(name: str) -> str:
 
 def _count_cells(
     connection: Any, given: str, places: Sequence[str], kinds: Sequence[str]
-) -> tuple[int, dict[str, Counter[str]]]:
-    """The number of rows, and for each column how many cells are of which sort.
+) -> tuple[int, dict[str, dict[str, tuple[int, str]]]]:
+    """The number of rows, and for each column how many cells are of which sort, with one of them.
 
     The texts of all columns are looked at as one column: an expression for each takes memory for each.
     """
     texts = [place for place, kind in zip(places, kinds, strict=True) if kind == "VARCHAR"]
-    others = [place for place, kind in zip(places, kinds, strict=True) if kind != "VARCHAR"]
-    counts: dict[str, Counter[str]] = {place: Counter() for place in places}
+    others = [place for place in places if place not in {*texts}]
+    sorts: dict[str, dict[str, tuple[int, str]]] = {place: {} for place in places}
     if others:
         known = ", ".join(f"count(*) - count({place})" for place in others)
         ((rows, *missing),) = connection.sql(f"SELECT count(*), {known} FROM {given}").fetchall()
         for place, number in zip(others, missing, strict=True):
-            counts[place]["missing"] = number
-    for first in range(0, len(texts), COLUMNS_PER_PASS):
-        group = texts[first : first + COLUMNS_PER_PASS]
+            if number:
+                sorts[place]["missing"] = number, ""
+    if texts:
         cells = connection.sql(
-            "SELECT place, sort(known(cell)) AS sort, count(*), count(*) FILTER (cell <> given), "
-            f"count(*) FILTER (known(cell) IS NULL AND lower(cell) NOT IN ({PLAIN_MARKERS})) "
-            "FROM (SELECT place, given, trimmed(given) AS cell FROM (SELECT unnest("
-            f"[{', '.join(group)}]) AS given, unnest(range({len(group)})) AS place FROM {given})) "
-            "GROUP BY place, sort"
+            "SELECT place, sort(known(cell)) AS sort, count(*), any_value(cell) "
+            f"FROM (SELECT unnest(range({len(texts)})) AS place, trimmed(unnest([{', '.join(texts)}])) "
+            f"AS cell FROM {given}) GROUP BY place, sort"
         ).fetchall()
-        for number, sort, count, trimmed, marked in cells:
-            counts[group[number]].update({sort: count, "trimmed": trimmed, "marked": marked})
-    return (rows if others else sum(counts[texts[0]][sort] for sort in SORTS)), counts
+        for number, sort, count, example in cells:
+            sorts[texts[number]][sort] = count, example
+    return rows if others else sum(count for count, _ in sorts[texts[0]].values()), sorts
 
 
 def define_macros(connection: Any, missing: Iterable[str], text_format: TextFormat) -> None:
     """Define in SQL what is known of a cell, without blanks at its ends, and of which sort that is."""
     markers = {marker.strip().lower() for marker in missing}
     number_markers = NUMBER_MARKERS if {marker.lower() for marker in MISSING_MARKERS} <= markers else ()
-    missing_list = ", ".join(map(quote, ["", *sorted(markers)]))
-    connection.execute(
-        "CREATE TEMP MACRO trimmed(cell) AS CASE WHEN regexp_full_match(cell, '[!-~]+') THEN cell "
-        f"ELSE trim(cell, {quote(BLANKS)}) END"
-    )
-    connection.execute(
-        f"CREATE TEMP MACRO known(cell) AS CASE WHEN lower(cell) IN ({missing_list}) THEN NULL ELSE cell END"
+    missing_list, number_list = (
+        ", ".join(map(quote, ["", *sorted(each)])) for each in (markers, number_markers)
     )
     patterns = {
         "whole": r"[+-]?\d{1,18}",
         "number": _number_pattern(text_format),
         "truth": "(?i)true|false",
-        "date": _date_pattern(),
-        "like a number": rf"[$€£]?\s?{SIGNED_NUMBER}\s?[%$€£]?",
+        "date": A_DATE,
+        "like a number": rf"[$€£]?\s?{LIKE_A_NUMBER}\s?[%$€£]?",
     }
     sorts = " ".join(
         f"WHEN regexp_full_match(cell, {quote(pattern)}) THEN {quote(sort)}"
         for sort, pattern in patterns.items()
     )
-    connection.execute(
-        "CREATE TEMP MACRO sort(cell) AS CASE WHEN cell IS NULL THEN 'missing' "
-        f"WHEN lower(cell) IN ({', '.join(map(quote, ['', *number_markers]))}) THEN 'marker' {sorts} "
-        "WHEN contains(cell, chr(0)) THEN 'broken' ELSE 'word' END"
-    )
+    macros = {
+        "trimmed": "CASE WHEN regexp_full_match(cell, '[!-~]+') THEN cell "
+        f"ELSE trim(cell, {quote(BLANKS)}) END",
+        "known": f"CASE WHEN lower(cell) IN ({missing_list}) THEN NULL ELSE cell END",
+        "sort": "CASE WHEN cell IS NULL THEN 'missing' "
+        f"WHEN lower(cell) IN ({number_list}) THEN 'marker' {sorts} ELSE 'word' END",
+    }
+    for name, meaning in macros.items():
+        connection.execute(f"CREATE TEMP MACRO {name}(cell) AS {meaning}")
 
 
 def _number_pattern(text_format: TextFormat) -> str:
@@ -470,11 +426,3 @@ def _number_pattern(text_format: TextFormat) -> str:
     fraction = rf"(?:{point}\d{'*' if point != ',' else '+'})?"
     number = rf"(?:(?:{groups}\d+){fraction}|{point}\d+)(?:e[+-]?\d+)?"
     return rf"(?i)[+-]?(?:{number}|inf|infinity)"
-
-
-def _date_pattern() -> str:
-    """The pattern of a date, perhaps with a time."""
-    days = "|".join(
-        rf"\d{{4}}{sign}\d\d?{sign}\d\d?|\d\d?{sign}\d\d?{sign}\d{{4}}" for sign in ("-", "/", r"\.")
-    )
-    return rf"(?:{days})(?:[T ]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"

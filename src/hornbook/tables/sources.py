@@ -1,6 +1,6 @@
-"""Sources of rows: files, folders, patterns and queries, as queries in SQL that DuckDB answers.
+"""Sources of rows, a file or a query, as queries in SQL that DuckDB answers.
 
-Compressed files are decompressed, and texts rewritten in UTF-8 where they are in another encoding.
+Compressed files are decompressed, and texts in another encoding than UTF-8 rewritten, in a temporary folder.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from pathlib import Path
 from tempfile import mkdtemp
@@ -34,80 +34,38 @@ SIGN_NAMES = {"\t": "tab", " ": "space", "": "none"}
 JOINED_WORDS = "␣"
 """The sign between words of one value in a description, whose parts have spaces between them."""
 
-COMPRESSION_SUFFIXES = (".gz", ".zst")
 PARQUET_SUFFIXES = (".parquet", ".pq")
 JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt", ".data")
-TABLE_SUFFIXES = (*TEXT_SUFFIXES, *PARQUET_SUFFIXES, *JSON_SUFFIXES)
-"""What files of a folder are tables."""
+
+GZIP_START, ZSTD_START, PARQUET_START = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1"
+"""The first bytes of files of these kinds."""
 
 QUERY_TYPES = ["BIGINT", "DOUBLE", "TIME", "DATE", "TIMESTAMP", "TIMESTAMPTZ", "VARCHAR"]
 """The types that columns of a text have in a query: all that DuckDB tries but truth values."""
 
-PARQUET_START = b"PAR1"
-OTHER_KINDS = {
-    b"PK\x03\x04": "a ZIP archive or an Excel workbook",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook",
-    b"SQLite format 3": "an SQLite database",
-    b"\x89HDF": "an HDF5 file",
-    b"ARROW1": "an Arrow file",
-    b"PARE": "an encrypted Parquet file",
-    b"BZh": "a bzip2 file",
-    b"\xfd7zXZ": "an xz file",
-}
-"""What else a file may be, by its first bytes."""
-
-CHUNK_BYTES = 1 << 20
-"""Number of bytes that are read at a time."""
-
-MAX_EXPANSION = 200
-"""Largest number of bytes that a compressed byte may become; tables become 3 to 50."""
-
-SMALL_EXPANSION = 1 << 24
-"""Number of bytes up to which a file may expand by any factor."""
+START_BYTES = 1 << 10
+"""Bytes at the start of a file by which texts are told from what is none."""
 
 MAX_LINE_BYTES = 1 << 21
 """Length of the longest line of a text."""
 
-BAD_QUOTE = (
-    "a quote is opened and not closed, or a quote inside a quoted value is not written twice; "
-    "is the file cut short?"
-)
-
-NO_TEXT = (
-    "holds NUL characters: the file is damaged, no text, or in another encoding, such as "
-    "encoding='utf-16-le' (--csv encoding=utf-16-le)"
-)
-OTHER_ENCODING = "if it is in another encoding, name it, such as encoding='cp1252' (--csv encoding=cp1252)"
-
 MAX_SHOWN_CHARACTERS = 120
 """Length to which names of files and messages of other libraries are cut."""
 
-
-def _is_delimiter(sign: str) -> bool:
-    """Whether a sign can stand between values, and in a description."""
-    return len(sign) == 1 and sign not in '"\0' and (sign in "\t " or not sign.isspace())
-
-
-def _is_encoding(name: str) -> bool:
-    """Whether Python knows an encoding of texts by a name, of one word."""
-    try:
-        "".encode(name)
-    except (LookupError, ValueError):
-        return False
-    return name.split() == [name]
+OTHER_ENCODING = "If it is in another encoding, name it, such as encoding='cp1252' (--csv encoding=cp1252)"
 
 
 @dataclass(frozen=True)
 class TextFormat:
-    """How a table is written as text; None is what is usual, and the delimiter that the text seems to have.
+    """How a table is written as text; None is what is usual, and the delimiter that the header has.
 
     Parameters
     ----------
     delimiter
         The sign between values.
     encoding
-        The name of the encoding, such as `cp1252`; UTF-8, or UTF-16 after its byte order mark.
+        The name of the encoding, such as `cp1252`; UTF-8 by default.
     decimal
         The decimal sign of numbers, a comma or a point.
     thousands
@@ -132,7 +90,7 @@ class TextFormat:
     missing: str | None = None
 
     def __post_init__(self) -> None:
-        if self.delimiter is not None and not _is_delimiter(self.delimiter):
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\0\r\n'):
             raise HornbookError(f"the delimiter is one character, such as ; or tab; got {self.delimiter!r}")
         if self.decimal not in (None, *DECIMALS):
             raise HornbookError(f"the decimal sign is . or ,; got {self.decimal!r}")
@@ -140,10 +98,12 @@ class TextFormat:
             raise HornbookError(f"the sign between thousands is , . ' space or none; got {self.thousands!r}")
         if self.decimal is not None and self.decimal == self.thousands:
             raise HornbookError(f"{self.decimal!r} is either the decimal sign or between thousands, not both")
-        if self.encoding is not None and not _is_encoding(self.encoding):
-            raise HornbookError(
-                f"there is no encoding {self.encoding!r}; there are utf-8, cp1252, latin-1, utf-16 and others"
-            )
+        with suppress(LookupError, ValueError):
+            "".encode(self.encoding or "utf-8")
+            return
+        raise HornbookError(
+            f"there is no encoding {self.encoding!r}; there are utf-8, cp1252, utf-16 and others"
+        )
 
     @property
     def markers(self) -> list[str]:
@@ -174,20 +134,6 @@ class TextFormat:
             if (value := getattr(self, field.name)) is not None
         )
 
-    def describe_guesses(self, given: TextFormat) -> str:
-        """What was found out, since it was not given, and is not plain."""
-        known, plain = asdict(given), asdict(PLAIN_TEXT)
-        return TextFormat(
-            **{
-                name: None if known[name] is not None or value == plain[name] else value
-                for name, value in asdict(self).items()
-            }
-        ).describe()
-
-
-PLAIN_TEXT = TextFormat(",", "utf-8", ".", "")
-"""The format that needs no mention."""
-
 
 @dataclass(frozen=True)
 class Source:
@@ -212,17 +158,17 @@ def is_query(source: object) -> bool:
 
 
 def is_source(source: str) -> bool:
-    """Whether there is something to read: a file, a folder, files that a pattern names, or a query."""
-    return is_query(source) or os.path.exists(source) or bool(glob.glob(source, recursive=True))
+    """Whether there is something to read: a file, or a query."""
+    return is_query(source) or os.path.isfile(source)
 
 
 def names_table(source: str) -> bool:
     """Whether it is a query, or a file whose name says that it is a table and nothing else."""
-    return is_query(source) or _content_suffix(Path(source)) in (".csv", ".tsv", *PARQUET_SUFFIXES)
+    return is_query(source) or _content_suffix(source) in (".csv", ".tsv", *PARQUET_SUFFIXES)
 
 
 def name_source(source: str | Path) -> str:
-    """The name of a source: that of a file or folder, or the query."""
+    """The name of a source: that of a file, or the query."""
     return shorten(str(source)) if is_query(source) else Path(source).name or str(source)
 
 
@@ -232,171 +178,86 @@ def shorten(text: str) -> str:
     return line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[: MAX_SHOWN_CHARACTERS - 1]}…"
 
 
-@contextmanager
-def _make_folder() -> Iterator[Path]:
-    """A temporary folder; unlike Python's own it may also go with a generator that is not read to its end."""
-    folder = mkdtemp(prefix="hornbook-")
-    try:
-        yield Path(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def quote(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
-@contextmanager
-def connect() -> Iterator[Any]:
-    """Start DuckDB on one thread, so that rows keep their order; it installs and leaves nothing."""
-    with _make_folder() as folder:
-        settings = {
-            "threads": 1,
-            "temp_directory": str(folder),
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        }
-        with import_module("duckdb").connect(config=settings) as connection:
-            disable_optimizers(connection)
-            yield connection
-
-
-def disable_optimizers(connection: Any, *further: str) -> None:
-    """Disable two optimizers that take long where there are many columns, and further ones."""
-    names = ",".join(("common_subexpressions", "in_clause", *further))
-    connection.execute(f"SET disabled_optimizers = {quote(names)}")
+def _content_suffix(source: str | Path) -> str:
+    """The suffix of a file's content, in lower case: `.json` for `table.json.gz`."""
+    path = Path(source)
+    return Path(path.stem if path.suffix.lower() in (".gz", ".zst") else path).suffix.lower()
 
 
 @contextmanager
 def open_source(
     source: str | Path, text_format: TextFormat, names: Sequence[str] | None = None
 ) -> Iterator[Source]:
-    """Open a source; errors name it, and a file that changes before it is closed is refused.
+    """Open a source; errors name it.
 
-    `text_format` is what is known of the format of texts, `names` are their columns if they have no header.
+    `text_format` is what is known of the format of a text, `names` are its columns if it has no header.
     """
-    files = [] if is_query(source) else list_files(str(source))
-    with _name_errors(source), _make_folder() as folder, connect() as connection:
-        before = _stamp(files)
-        plain = [_decompress(path, folder) for path in files]
-        kinds = {_find_kind(path, given) for path, given in zip(plain, files, strict=True)}
-        if len(kinds) > 1:
-            raise HornbookError(f"there are files of several kinds: {', '.join(sorted(kinds))}")
-        try:
-            if "csv" in kinds:
-                yield _read_texts(connection, plain, folder, text_format, names)
-            else:
-                if text_format != TextFormat():
-                    raise HornbookError(f"what is not text has no {text_format.describe()}; leave that out")
-                query = _query_files(plain, *kinds) if files else _write_query(connection, str(source))
-                yield Source(connection, query, check_names(connection.sql(query).columns), None)
-        except import_module("duckdb").Error as error:
-            _refuse_changes(files, before)
-            reason = _explain(re.sub(r'"?/\S*"? ?', "", str(error)))  # without the paths of plain copies
-            if "parquet" in kinds and len(files) == 1:
-                reason = f"the Parquet file is damaged or cut short ({reason}); get it again"
-            raise HornbookError(reason) from None
-        _refuse_changes(files, before)
-
-
-def list_files(source: str) -> list[Path]:
-    """The files of a source: itself, those of a folder, or those that a pattern names."""
-    if os.path.isfile(source):
-        return [Path(source)]
-    if os.path.isdir(source):
-        paths = [each for each in sorted(Path(source).rglob("*")) if _content_suffix(each) in TABLE_SUFFIXES]
-        if not paths:
-            raise HornbookError(f"{shorten(source)}: there is no CSV, Parquet or JSON file in this folder")
-        return paths
-    if os.path.exists(source):
-        raise HornbookError(
-            f"{shorten(source)}: this is not a file on disk, which is needed to read it twice; save it first"
-        )
-    paths = [Path(each) for each in sorted(glob.glob(source, recursive=True)) if os.path.isfile(each)]
-    if not paths:
-        raise HornbookError(f"there is no file {shorten(source)!r}")
-    return paths
-
-
-def _stamp(files: Sequence[Path]) -> list[tuple[int, int]]:
-    """The times and sizes of files, which tell whether one has changed."""
-    return [(status.st_mtime_ns, status.st_size) for status in map(os.stat, files)]
-
-
-def _refuse_changes(files: Sequence[Path], before: list[tuple[int, int]]) -> None:
-    """Refuse files that are not what they were."""
-    if _stamp(files) != before:
-        raise HornbookError("it changed while it was read; run the command again")
+    folder = Path(mkdtemp(prefix="hornbook-"))
+    error_of_query = import_module("duckdb").Error
+    try:
+        with connect(folder) as connection:
+            yield _find_rows(connection, source, folder, text_format, names)
+    except HornbookError as error:
+        raise HornbookError(f"{shorten(name_source(source))}: {error}") from None
+    except error_of_query as error:
+        reason = _explain(re.sub(r"['\"]?/\S*['\"]?", "", str(error)))  # without paths
+        raise HornbookError(f"{shorten(name_source(source))}: {reason}") from None
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or shorten(str(error))
+        raise HornbookError(f"{shorten(name_source(source))} cannot be read: {reason}") from None
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
-def _name_errors(source: str | Path) -> Iterator[None]:
-    """Name the source in errors about its content."""
-    name = shorten(name_source(source))
-    try:
-        yield
-    except HornbookError as error:
-        raise HornbookError(f"{name}: {error}") from None
-    except OSError as error:
-        raise HornbookError(f"{name} cannot be read: {error.strerror or error}") from None
-    except UnicodeError:
-        raise HornbookError(f"{name}: the file is not utf-8 text; {OTHER_ENCODING}") from None
-    except MemoryError:
-        raise HornbookError(f"{name} does not fit into memory; read some of its rows by max_rows=…") from None
+def connect(folder: Path) -> Iterator[Any]:
+    """Start DuckDB on one thread, so that rows keep their order; it installs nothing, and leaves nothing."""
+    settings = {
+        "threads": 1,
+        "temp_directory": str(folder),
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+        "disabled_optimizers": "common_subexpressions,in_clause",  # slow where there are many columns
+    }
+    with import_module("duckdb").connect(config=settings) as connection:
+        yield connection
 
 
-def _explain(text: str) -> str:
-    """What is wrong with a file or a query, in one line; DuckDB says it in several."""
-    line = re.search(r"CSV Error on Line: (\d+)", text)
-    where = f"line {line[1]}" if line else "a line"
-    if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
-        delimiter = re.search(r"delimiter = (.*) \(", text)
-        return (
-            f"{where} has {widths[2]} values and there are {widths[1]} columns; is the delimiter "
-            f"{delimiter[1] if delimiter else ','!r}, and are values with a delimiter quoted?"
-        )
-    if "unterminated quote" in text:
-        return f"{where}: {BAD_QUOTE}"
-    if "Invalid unicode" in text:
-        return f"{where} is not utf-8 text; {OTHER_ENCODING}"
-    if "invalid state" in text:
-        return f"its lines end in several ways (save it again with one), or {BAD_QUOTE}"
-    if "Maximum line size" in text:
-        return f"{where} has more than {MAX_LINE_BYTES:,} bytes; is a quote opened and not closed?"
-    return shorten(re.sub(r"^\w+( \w+)? Error: ", "", text.partition("\n\n")[0]))
-
-
-def _find_kind(path: Path, given: Path) -> str:
-    """What a file is: parquet, json or csv; refuse what is not a table."""
-    with path.open("rb") as file:
-        start = file.read(16)
-    if start.startswith(PARQUET_START):
-        return "parquet"
-    suffix = _content_suffix(given)
-    kind = next((kind for first, kind in OTHER_KINDS.items() if start.startswith(first)), None)
-    if kind is not None or suffix == ".arff":
-        raise HornbookError(f"this is {kind or 'an ARFF file'}; save the table as CSV or Parquet")
-    if suffix in PARQUET_SUFFIXES:
-        raise HornbookError("this is not a Parquet file: it does not begin with PAR1; get it again")
-    return "json" if suffix in JSON_SUFFIXES else "csv"
-
-
-def _content_suffix(path: Path) -> str:
-    """The suffix of a file's content, in lower case: `.json` for `table.json.gz`."""
-    stem = Path(path.stem) if path.suffix.lower() in COMPRESSION_SUFFIXES else path
-    return stem.suffix.lower()
-
-
-def quote(text: str) -> str:
-    """A text in SQL."""
-    return "'" + text.replace("'", "''") + "'"
+def _find_rows(
+    connection: Any, source: str | Path, folder: Path, known: TextFormat, names: Sequence[str] | None
+) -> Source:
+    """The rows of a query, or of a file by its first bytes and its name."""
+    if is_query(source):
+        query = _write_query(connection, str(source))
+    else:
+        if not os.path.isfile(source):
+            raise HornbookError(
+                "there is no such file; several files are read by a query: SELECT * FROM 'visits/*.parquet'"
+            )
+        plain = _decompress(Path(source), folder)
+        with plain.open("rb") as file:
+            start = file.read(START_BYTES)
+        if start.startswith(PARQUET_START):
+            query = f"FROM read_parquet({_quote_path(plain)})"
+        elif _content_suffix(source) in PARQUET_SUFFIXES:
+            raise HornbookError("this is not a Parquet file: it does not begin with PAR1; get it again")
+        elif _content_suffix(source) in JSON_SUFFIXES:
+            query = f"FROM read_json({_quote_path(plain)}, sample_size = -1)"
+        else:
+            return _read_text(connection, plain, start, folder, known, names)
+    if known != TextFormat():
+        raise HornbookError(f"what is not text has no {known.describe()}; leave that out")
+    return Source(connection, query, check_names(connection.sql(query).columns), None)
 
 
 def _quote_path(path: Path) -> str:
     """The path of one file in SQL, whatever signs of patterns are in it."""
     return quote(glob.escape(str(path)))
-
-
-def _query_files(paths: Sequence[Path], kind: str) -> str:
-    """A query for the rows of Parquet or JSON files, whose types are those of all rows."""
-    options = ", sample_size = -1" if kind == "json" else ""
-    return f"FROM read_{kind}([{', '.join(map(_quote_path, paths))}]{options})"
 
 
 def _write_query(connection: Any, query: str) -> str:
@@ -409,47 +270,74 @@ def _write_query(connection: Any, query: str) -> str:
     return f"FROM ({query.strip().rstrip(';')}\n)"
 
 
-def _read_texts(
-    connection: Any, paths: Sequence[Path], folder: Path, known: TextFormat, names: Sequence[str] | None
-) -> Source:
-    """The cells of texts with the same columns, one below the other."""
-    sources = []
-    for path in paths:
-        encoding = known.encoding or _find_encoding(path)
-        plain = _rewrite_plainly(path, folder, encoding)
-        delimiter = known.delimiter or _sniff_delimiter(connection, plain)
-        header, skip = _read_header(plain, delimiter) if names is None else (names, 0)
-        columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header)))
-        query = (
-            f"FROM read_csv({_quote_path(plain)}, auto_detect = false, columns = {{{columns}}}, "
-            f"header = false, skip = {skip}, delim = {quote(delimiter)}, quote = '\"', escape = '\"', "
-            f"compression = 'none', strict_mode = true, null_padding = false, "
-            f"max_line_size = {MAX_LINE_BYTES})"
-        )
-        if len(header) == 1:  # without blank lines
-            query += " WHERE trim(c0) <> ''"
-        text_format = TextFormat(
-            delimiter, encoding, known.decimal or ".", known.thousands or "", known.missing
-        )
-        sources.append(Source(connection, query, check_names(header), text_format))
-        if sources[-1].names != sources[0].names:
-            raise HornbookError(f"{path.name} and the first file have different columns")
-    return replace(sources[0], query=" UNION ALL ".join(source.query for source in sources))
-
-
-def _sniff_delimiter(connection: Any, path: Path) -> str:
-    """The delimiter that DuckDB finds, or that the header has most where lines are uneven."""
+def _decompress(path: Path, folder: Path) -> Path:
+    """The file, or a decompressed one in a folder if its first bytes say that it is compressed."""
+    with path.open("rb") as file:
+        start = file.read(4)
+    is_gzip = start.startswith(GZIP_START)
+    if not is_gzip and start != ZSTD_START:
+        return path
+    zstd = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    plain = folder / "decompressed"
     try:
-        ((delimiter, width),) = connection.sql(
-            f"SELECT Delimiter, len(Columns) FROM sniff_csv({_quote_path(path)}, skip = 0, header = true, "
-            "quote = '\"', escape = '\"', compression = 'none', all_varchar = true)"
-        ).fetchall()
-    except import_module("duckdb").Error:
-        width = 1
-    if width > 1 and delimiter in DELIMITERS:
-        return str(delimiter)
+        with (gzip if is_gzip else import_module(zstd)).open(path) as content, plain.open("wb") as target:
+            shutil.copyfileobj(content, target)
+    except Exception as error:  # whatever its library raises is damage
+        reason = shorten(str(error)) or type(error).__name__
+        raise HornbookError(f"the compressed file is damaged or cut short ({reason}); get it again") from None
+    return plain
+
+
+def _read_text(
+    connection: Any, path: Path, start: bytes, folder: Path, known: TextFormat, names: Sequence[str] | None
+) -> Source:
+    """The cells of a text."""
+    encoding = known.encoding or "utf-8"
+    if codecs.lookup(encoding).name != "utf-8":
+        path = _rewrite_plainly(path, folder, encoding)
+    elif b"\0" in start or start.startswith(b"PK"):
+        raise HornbookError(
+            "this is no text, or in another encoding, such as encoding='utf-16' (--csv encoding=utf-16); "
+            "save an Excel workbook as CSV or Parquet"
+        )
+    try:
+        delimiter = known.delimiter or _find_delimiter(path)
+        header, skip = _read_header(path, delimiter) if names is None else (names, 0)
+    except UnicodeError:
+        raise HornbookError(f"the file is not {encoding} text. {OTHER_ENCODING}") from None
+    columns = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(len(header)))
+    query = (
+        f"FROM read_csv({_quote_path(path)}, auto_detect = false, columns = {{{columns}}}, "
+        f"header = false, skip = {skip}, delim = {quote(delimiter)}, quote = '\"', escape = '\"', "
+        f"compression = 'none', strict_mode = true, null_padding = false, max_line_size = {MAX_LINE_BYTES})"
+    )
+    if len(header) == 1:  # without blank lines
+        query += " WHERE trim(c0) <> ''"
+    text_format = replace(
+        known,
+        delimiter=delimiter,
+        encoding=encoding,
+        decimal=known.decimal or ".",
+        thousands=known.thousands or "",
+    )
+    return Source(connection, query, check_names(header), text_format)
+
+
+def _rewrite_plainly(path: Path, folder: Path, encoding: str) -> Path:
+    """A text of another encoding as UTF-8."""
+    plain = folder / "plain"
+    try:
+        with path.open(encoding=encoding) as text, plain.open("w", encoding="utf-8", newline="\n") as target:
+            shutil.copyfileobj(text, target)
+    except UnicodeError:
+        raise HornbookError(f"the file is not {encoding} text. {OTHER_ENCODING}") from None
+    return plain
+
+
+def _find_delimiter(path: Path) -> str:
+    """The delimiter that the header has most."""
     with path.open(encoding="utf-8-sig") as file:
-        header = next(filter(str.strip, file), "")
+        header = re.sub(r'"[^"]*"', "", next(filter(str.strip, file), ""))
     return max(DELIMITERS, key=header.count)
 
 
@@ -459,76 +347,22 @@ def _read_header(path: Path, delimiter: str) -> tuple[list[str], int]:
         reader = csv.reader(file, delimiter=delimiter, skipinitialspace=not delimiter.isspace(), strict=True)
         try:
             for lines, row in enumerate(reader, 1):
-                if "\0" in "".join(row):
-                    raise HornbookError(f"line {lines} {NO_TEXT}")
                 if len(row) > 1 or "".join(row).strip():
                     return row, lines
         except csv.Error as error:
-            is_quote = "expected after" in str(error) or "unexpected end" in str(error)
-            reason = BAD_QUOTE if is_quote else shorten(str(error))
-            raise HornbookError(f"line {reader.line_num}: {reason}") from None
+            raise HornbookError(f"line {reader.line_num}: {shorten(str(error))}") from None
     raise HornbookError("the file is empty; its first line should name the columns")
 
 
-def _open_zstd(file: Any) -> Any:
-    module = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
-    return import_module(module).ZstdFile(file)
-
-
-DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"\x28\xb5\x2f\xfd": _open_zstd,
-}
-"""For the first bytes of a compressed file, a function that decompresses it."""
-
-
-def _decompress(path: Path, folder: Path) -> Path:
-    """Decompress a file into a folder if its first bytes say that it is compressed; return the plain file.
-
-    What is damaged, or expands to more than a table would, is refused.
-    """
-    with path.open("rb") as file:
-        start = file.read(max(map(len, DECOMPRESSORS)))
-        file.seek(0)
-        opener = next((each for first, each in DECOMPRESSORS.items() if start.startswith(first)), None)
-        if opener is None:
-            return path
-        expanded, size = folder / f"expanded-{len(os.listdir(folder))}", 0
-        with expanded.open("wb") as target:
-            content = opener(file)
-            while chunk := _read_chunk(content):
-                size += target.write(chunk)
-                if size > max(SMALL_EXPANSION, MAX_EXPANSION * file.tell()):
-                    raise HornbookError(
-                        f"the file expands to more than {MAX_EXPANSION} times its size, which tables do not; "
-                        "if you trust it, decompress it yourself"
-                    )
-    return expanded
-
-
-def _read_chunk(content: Any) -> bytes:
-    """Read the next bytes of a compressed file; whatever its library raises is damage."""
-    try:
-        return bytes(content.read(CHUNK_BYTES))
-    except Exception as error:
-        reason = shorten(str(error)) or type(error).__name__
-        raise HornbookError(f"the compressed file is damaged or cut short ({reason}); get it again") from None
-
-
-def _find_encoding(path: Path) -> str:
-    """UTF-8, or UTF-16 where a file begins with its byte order mark."""
-    with path.open("rb") as file:
-        return "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "utf-8"
-
-
-def _rewrite_plainly(path: Path, folder: Path, encoding: str) -> Path:
-    """Rewrite a text of another encoding as UTF-8."""
-    if codecs.lookup(encoding).name == "utf-8":
-        return path
-    plain = folder / f"plain-{len(os.listdir(folder))}"
-    try:
-        with path.open(encoding=encoding) as text, plain.open("w", encoding="utf-8", newline="\n") as target:
-            shutil.copyfileobj(text, target, CHUNK_BYTES)
-    except UnicodeError:
-        raise HornbookError(f"the file is not {encoding} text; {OTHER_ENCODING}") from None
-    return plain
+def _explain(text: str) -> str:
+    """What is wrong with a file or a query, in one line; DuckDB says it in several."""
+    if line := re.search(r"CSV Error on Line: (\d+)", text):
+        if widths := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+            return (
+                f"line {line[1]} has {widths[2]} values and there are {widths[1]} columns; name the "
+                "delimiter (--csv delimiter=;), and quote values that have it"
+            )
+        return (
+            f"line {line[1]} cannot be read: is a quote not closed, or the file cut short? {OTHER_ENCODING}"
+        )
+    return shorten(re.sub(r"^\w+( \w+)? Error: ", "", text.partition("\n\n")[0]))

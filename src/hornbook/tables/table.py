@@ -264,9 +264,8 @@ def read_table(
     ----------
     source
         A path to a CSV, TSV or similar text, a `.parquet`, `.json` or `.jsonl` file, perhaps
-        compressed by gzip or Zstandard; a folder of such files or a pattern like
-        `visits/*.csv`; a query like `SELECT * FROM 'visits/*.parquet' WHERE age > 40`, which DuckDB
-        answers. Or a pandas or polars frame.
+        compressed by gzip or Zstandard; a query like `SELECT * FROM 'visits/*.parquet' WHERE
+        age > 40`, which DuckDB answers. Or a pandas or polars frame.
     label, positive, above
         The class column; see `Table.with_label`.
     delimiter, encoding, decimal, thousands
