@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -56,9 +56,6 @@ READABLE_LITERALS = 20
 Watch: TypeAlias = Callable[[dict[str, Any]], None]
 """Is called with the entry of the trace of each equivalence query."""
 
-Mend: TypeAlias = Callable[[tuple[Rule, ...]], Mapping[Rule, Rule | None]]
-"""Says of rules which are refuted: the rule that holds in the place of each, or None."""
-
 
 def learn_theory(
     subject: QuerySubject,
@@ -67,7 +64,6 @@ def learn_theory(
     trace: Path | None = None,
     watch: Watch | None = None,
     clock: Stopwatch | None = None,
-    mend: Mend | None = None,
 ) -> Extraction:
     """Ask a model until rules say what it says, or a limit is reached; then choose and measure rules.
 
@@ -86,8 +82,6 @@ def learn_theory(
         Is called with every such entry.
     clock
         Measures the time of the run, if it has begun before.
-    mend
-        Is given the rules that were learned; those that it refutes are replaced, or left out.
 
     Examples
     --------
@@ -127,10 +121,7 @@ def learn_theory(
             trace=trace,
             watch=watch and (lambda _, trace: watch(trace.entries[-1])),
         )
-    proving = Stopwatch()
-    mended = {} if mend is None or result.stop_reason.startswith(MODEL_FAILED) else mend(result.rules)
-    answers = Answers.of(result, None if limit is None else limit + proving.elapsed, clock)
-    measurement = TheoryMeasurement(subject, settings, result, answers, mended)
+    measurement = TheoryMeasurement(subject, settings, result, Answers.of(result, limit, clock))
     return replace(measurement.measure(), provenance=describe_learning(subject, settings))
 
 
@@ -164,8 +155,6 @@ class TheoryMeasurement:
         The model, how it was asked, and what was learned.
     answers
         The answers that it still gives.
-    mended
-        For each rule that was refuted what holds in its place, or None.
 
     """
 
@@ -173,7 +162,6 @@ class TheoryMeasurement:
     settings: Settings
     result: QueryResult
     answers: Answers
-    mended: Mapping[Rule, Rule | None] = field(default_factory=dict)
 
     @property
     def max_literals(self) -> int | None:
@@ -197,23 +185,12 @@ class TheoryMeasurement:
         samples = answers.label(teacher.decide_items, fresh, "samples")
         used = answers.label_rows(teacher.decide_rows, teacher.frame, "rows that were used", rng)
 
-        def measure(choices: Iterable[tuple[Rule, ...]]) -> tuple[list[FrontierPoint], FrontierPoint]:
-            """The points of choices among rules, and the longest one that may be read."""
-            points = [
-                self._measure_point(self._name_rules(rules, *choice), samples, held_out, used)
-                for rules in choices
-            ]
-            most = math.inf if self.max_literals is None else self.max_literals
-            return points, next((each for each in reversed(points) if each.literals <= most), points[0])
-
-        points, point = measure(self._list_choices(*choice))
-        keeps_refuted = False
-        if self.mended:
-            learned, best = measure(replace(self, mended={})._list_choices(*choice))
-            keeps_refuted = best.fidelity.samples.low > point.fidelity.samples.high
-            points, point, other = (learned, best, point) if keeps_refuted else (points, point, best)
-        else:
-            other = point
+        points = [
+            self._measure_point(self._name_rules(rules, *choice), samples, held_out, used)
+            for rules in self._list_choices(*choice)
+        ]
+        most = math.inf if self.max_literals is None else self.max_literals
+        point = next((each for each in reversed(points) if each.literals <= most), points[0])
         rules, failure = cast(HornRules, point.explanation), answers.failure
         return Extraction(
             target=subject.target,
@@ -231,7 +208,6 @@ class TheoryMeasurement:
             missing_values=teacher.queries.describe(),
             notes=(
                 *subject.describe_units(),
-                *self._note_refuted(other, keeps_refuted),
                 *self._note_choice(point, points[-1]),
                 *self._list_notes(rules, rules.derive(samples[0])),
                 *note_changed_answers(result.changed_answers),
@@ -241,9 +217,7 @@ class TheoryMeasurement:
 
     def _list_choices(self, items: Batch, labels: Bools) -> Iterator[tuple[Rule, ...]]:
         """The most useful rules of 5 literals, of 10, 20, 40, …, and all rules, the most useful first."""
-        kept = [self.mended.get(rule, rule) for rule in self.result.rules]
-        whole = self._name_rules(tuple(rule for rule in kept if rule is not None))
-        whole = self._name_rules(whole.list_distinct())
+        whole = self._name_rules(self._name_rules(self.result.rules).list_distinct())
         ranked = rank_rules(whole, items, labels)
         sizes = np.cumsum([whole.count_literals(rule) for rule in ranked]).tolist()
         limits = {5 * 2**step for step in range(30)} | {self.max_literals or 0}
@@ -310,24 +284,6 @@ class TheoryMeasurement:
         if rules.label is not None:
             left = rules.derive(items) == UNDETERMINED
             yield LineStatistics(counts[-1], Share.where(left), Share.where(labels[left] == rules.default))
-
-    def _note_refuted(self, other: FrontierPoint, stay: bool) -> Iterator[str]:
-        """How many rules were refuted, and what becomes of them; `other` is what was not chosen."""
-        if not (refuted := len(self.mended)):
-            return
-        counted = f"Of {len(self.result.rules)} rules {refuted} were refuted"
-        repaired = sum(rule is not None for rule in self.mended.values())
-        if stay:
-            yield (
-                f"{counted}: they stay, and are marked, for with longer ones that hold in place of "
-                f"{repaired} of them the fidelity would be {other.fidelity.samples} on samples."
-            )
-        else:
-            yield (
-                f"{counted}: {repaired} of these are replaced by longer ones that hold, {refuted - repaired} "
-                f"are left out. With the refuted ones the fidelity would be {other.fidelity.samples} on "
-                "samples."
-            )
 
     def _note_choice(self, chosen: FrontierPoint, whole: FrontierPoint) -> Iterator[str]:
         """How many other rules there are."""
