@@ -39,11 +39,11 @@ def test_a_study_is_exact_and_goes_on_from_its_answers(tmp_path: Path) -> None:
         again = study_model(source, tmp_path / "run", lambda text: None)
         assert len(server.bodies) == requests  # every answer is in the folder
     without_time = [
-        json.dumps({**each["envelopes"][0], "seconds": 0} | {"pairs": each["pairs"]})
+        json.dumps({**each["wordings"][0], "learner_seconds": 0} | {"pairs": each["pairs"]})
         for each in (result, again)
     ]
     assert without_time[0] == without_time[1]
-    first = result["envelopes"][0]
+    first = result["wordings"][0]
     assert "if occupation = nurse and pronoun = he: impossible" in first["rules"]
     assert first["guarantee"].startswith("exact: ")
     assert result["pairs"] == [
@@ -57,10 +57,6 @@ def test_a_study_is_exact_and_goes_on_from_its_answers(tmp_path: Path) -> None:
     assert result["wordings"][0]["answers"] == 4 * 4 * 6 and result["cases"] == 3 * 4 * 4 * 6
     shares = {row["occupation"]: row["shares"] for row in result["pictures"][0]}
     assert shares["nurse"] == pytest.approx([0.8] * 4) and shares["dancer"][2] == pytest.approx(0.54)
-    with_margin = result["envelopes"][1]
-    assert not any(
-        "dancer" in rule for rule in with_margin["rules"]
-    )  # neither pronoun is preferred by so much
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert "nothing about people" in page and "roberta-base, published" in page
     assert "nothing about people" in study_lines(result)[-1]

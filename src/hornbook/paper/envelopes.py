@@ -2,7 +2,7 @@
 
 The sentences are like those of S. Blum, R. Koudijs, A. Ozaki, S. Touileb. Learning Horn envelopes via queries
 from language models. IJAR 171, 2024: who was born when and where, and does what. The model is asked about
-every case. Several wordings of the sentence, and margins, say how much of the rules is the wording's doing.
+every case. Several wordings of the sentence say how much of the rules is the wording's doing.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction, learn_levels
 from hornbook.models import Subject, is_url
 from hornbook.remote import Sentence, reword_model
 from hornbook.report import format_percent, render_page
 from hornbook.schema import write_json
-from hornbook.storage import file_checksum, read_json, write_file
+from hornbook.storage import read_json, write_file
 
 ASKED = "pronoun"
 PRONOUNS = {"she": "She", "he": "He"}
@@ -49,9 +47,6 @@ TEMPLATES = (
     "The biography of {occupation}, born {period} in {continent}, begins like this: {pronoun}",
 )
 """The wordings of the sentence."""
-
-MARGINS = (0.0, 0.1, 0.2)
-"""How much less probable than the likeliest pronoun another one may be that is possible too."""
 
 PUBLISHED = (
     ("roberta-base", 231, 42, 2852),
@@ -86,14 +81,7 @@ def list_rows() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class RecordedModel:
-    """A model by its answers: how likely it finds each pronoun for each row.
-
-    Parameters
-    ----------
-    shares
-        The rows, and a column for each pronoun.
-
-    """
+    """A model by its answers: rows, and a column for each pronoun with how likely it is."""
 
     shares: pd.DataFrame
 
@@ -102,20 +90,11 @@ class RecordedModel:
         """The pronouns."""
         return np.array(list(PRONOUNS))
 
-    def predict_proba(self, rows: pd.DataFrame) -> NDArray[np.float64]:
-        """The share of each pronoun for each row, shape (rows, pronouns)."""
-        known_parts = rows[list(UNKNOWN)].astype(object).fillna("?").itertuples(index=False, name=None)
-        return np.array([self._by_row[row] for row in known_parts])
-
-    @cached_property
-    def _by_row(self) -> dict[tuple[str, ...], NDArray[np.float64]]:
-        """The shares by the levels of their row."""
-        rows = self.shares[list(UNKNOWN)].fillna("?").itertuples(index=False, name=None)
-        return dict(zip(rows, self.shares[list(PRONOUNS)].to_numpy(), strict=True))
-
     def predict(self, rows: pd.DataFrame) -> NDArray[Any]:
         """The pronoun that is likelier for each row."""
-        preferred: NDArray[Any] = self.classes_[self.predict_proba(rows).argmax(axis=1)]
+        asked = rows[list(UNKNOWN)].astype(object).fillna("?")
+        answers = asked.merge(self.shares.fillna("?"), how="left", on=list(UNKNOWN))
+        preferred: NDArray[Any] = self.classes_[answers[list(PRONOUNS)].to_numpy().argmax(axis=1)]
         return preferred
 
     def bind(self) -> Subject:
@@ -138,12 +117,26 @@ def study_model(source: str | Path, folder: Path, tell: Callable[[str], None]) -
     """
     recorded = _ask_wordings(str(source), folder, tell)
     tell("learning the envelopes")
+    wordings, exact = [], []
+    for model, cost in recorded:
+        start = time.process_time()
+        extraction = learn_levels(model.bind())
+        spent = {"learner_seconds": time.process_time() - start}
+        assert extraction.beyond_horn is not None
+        rules = {
+            "rules": [f"{line.text}: {line.outcome}" for line in extraction.explanation.lines()],
+            "guarantee": str(extraction.guarantee),
+            "beyond": extraction.beyond_horn.cases,
+            "clauses": list(extraction.beyond_horn.clauses),
+        }
+        exact.append(extraction)
+        wordings.append({**cost, **rules, **spent})
     result = {
         "model": Path(str(source)).name,
-        "weights": recorded[0][1]["weights"],
         "cases": (len(PRONOUNS) + 1) * len(recorded[0][0].shares),
-        "published": [list(row) for row in PUBLISHED],
-        **_learn_envelopes(recorded),
+        "wordings": wordings,
+        "pairs": [_compare(exact, one, other) for one, other in combinations(range(len(exact)), 2)],
+        "pictures": [_average(recorded[:1]), _average(recorded)],
     }
     write_file(folder / "study.json", write_json(result))
     write_file(folder / "report.html", to_html(result))
@@ -161,64 +154,18 @@ def _ask_wordings(
         if not cost.exists():
             tell(f"wording {number} of {len(TEMPLATES)}: {template}")
             model = reword_model(source if model is None else model, make_sentence(template), folder)
-            weights = {each.name: file_checksum(each) for each in getattr(model, "weights", ())}
-            rows, clock, start = list_rows(), Stopwatch(), time.process_time()
+            rows, start = list_rows(), time.process_time()
             teacher = Subject.bind(model, rows, target=ASKED, hold_out=False).teacher
             second = teacher.measure_support(rows, 1)
-            seconds = {"seconds": clock.elapsed, "cpu_seconds": time.process_time() - start}
+            seconds = time.process_time() - start
             shares = rows.assign(**dict(zip(teacher.classes, (1 - second, second), strict=True)))
             write_file(answers, shares.round(6).to_csv(index=False))
-            about = {"model": place, "weights": weights, "template": template, "answers": len(rows)}
-            write_file(cost, write_json({**about, **seconds}))
+            about = {"model": place, "template": template, "answers": len(rows), "cpu_seconds": seconds}
+            write_file(cost, write_json(about))
         recorded.append((RecordedModel(pd.read_csv(answers)), read_json(cost)))
         if (other := recorded[-1][1]["model"]) != place:
             raise HornbookError(f"{folder} holds the answers of {other}; give another folder with -o")
     return recorded
-
-
-def _learn_envelopes(recorded: Sequence[tuple[RecordedModel, Mapping[str, Any]]]) -> dict[str, Any]:
-    """The envelope of each wording and margin, what samples give, how wordings differ, and the pictures."""
-    envelopes, wordings, exact = [], [], []
-    for number, (model, cost) in enumerate(recorded, 1):
-        subject = model.bind()
-        for margin in MARGINS:
-            start = time.process_time()
-            extraction = learn_levels(subject, margin)
-            seconds = time.process_time() - start
-            envelopes.append(
-                {"wording": number, "margin": margin, **_describe(extraction), "seconds": seconds}
-            )
-            if not margin:
-                exact.append(extraction)
-        wordings.append({**cost, "sampled": _learn_sampled(exact[-1], subject)})
-    return {
-        "wordings": wordings,
-        "envelopes": envelopes,
-        "pairs": [_compare(exact, one, other) for one, other in combinations(range(len(exact)), 2)],
-        "pictures": [_average(recorded[:1]), _average(recorded)],
-    }
-
-
-def _describe(extraction: Extraction) -> dict[str, Any]:
-    """The rules of an envelope in words, and what lies beyond them."""
-    assert extraction.beyond_horn is not None
-    lines = [f"{line.text}: {line.outcome}" for line in extraction.explanation.lines()]
-    beyond = {"beyond": extraction.beyond_horn.cases, "clauses": list(extraction.beyond_horn.clauses)}
-    return {"rules": lines, "guarantee": str(extraction.guarantee), **beyond}
-
-
-def _learn_sampled(exact: Extraction, subject: Subject) -> dict[str, Any]:
-    """What rules from samples cost, and on how many cases they decide otherwise than the envelope."""
-    start = time.process_time()
-    extraction = learn_levels(subject, max_cases=0)
-    seconds = time.process_time() - start
-    return {
-        "queries": extraction.provenance["queries"],
-        "answers": extraction.answers,
-        "rules": len(extraction.explanation.lines()),
-        "wrong": int((_decide_cases(extraction) != _decide_cases(exact)).sum()),
-        "seconds": seconds,
-    }
 
 
 def _decide_cases(extraction: Extraction) -> NDArray[np.intp]:
@@ -259,20 +206,12 @@ def _average(recorded: Sequence[tuple[RecordedModel, Mapping[str, Any]]]) -> lis
 def study_lines(result: Mapping[str, Any]) -> list[str]:
     """The outcome in a few lines for a terminal."""
     lines = [f"{result['model']}: all {result['cases']:,} cases of each wording were asked about"]
-    for envelope, wording in _list_exact(result):
-        sampled = wording["sampled"]
-        lines.append(
-            f"wording {envelope['wording']}: rules {len(envelope['rules'])}, beyond {envelope['beyond']}; "
-            f"{wording['cpu_seconds']:.1f} CPU-s of the model, {envelope['seconds']:.2f} of the learner; "
-            f"by samples {sampled['wrong']} cases wrong after {sampled['queries']} queries"
-        )
+    lines += [
+        f"wording {number}: rules {len(each['rules'])}, beyond {each['beyond']}; "
+        f"{each['cpu_seconds']:.1f} CPU-s of the model, {each['learner_seconds']:.2f} of the learner"
+        for number, each in enumerate(result["wordings"], 1)
+    ]
     return [*lines, f"{_say_agreement(result)}; {CAUTION}"]
-
-
-def _list_exact(result: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The envelope of each wording without a margin, and the wording."""
-    exact = [each for each in result["envelopes"] if not each["margin"]]
-    return list(zip(exact, result["wordings"], strict=True))
 
 
 def _say_agreement(result: Mapping[str, Any]) -> str:
@@ -289,8 +228,7 @@ def to_html(result: Mapping[str, Any]) -> str:
         title=f"What {result['model']} takes for granted about “She” and “He”",
         agreement=_say_agreement(result),
         caution=CAUTION,
-        exact=_list_exact(result),
         periods=[*PERIODS, "unknown"],
-        margins=MARGINS,
+        published=PUBLISHED,
         result=result,
     )
