@@ -140,6 +140,10 @@ class Explainer(Displayed):
     groups
         The group of each row, such as its patient: rows of a group are all held out, or none. Without groups
         equal rows are kept together.
+    sample_weight
+        How many cases of the population each row stands for, such as a survey's weights; by default all
+        rows count alike. Samples are drawn in proportion to it, and figures about rows are weighted; a row
+        of weight 0 is left out.
     max_answers
         How many answers of the model each question may take, for a model that is slow; None is no limit.
     seed
@@ -182,6 +186,7 @@ class Explainer(Displayed):
         positive: Any = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
         max_answers: int | None = None,
         seed: int = 0,
     ) -> None:
@@ -204,6 +209,7 @@ class Explainer(Displayed):
                 positive=positive,
                 code_book=code_book,
                 groups=groups,
+                weights=sample_weight,
                 hold_out=False,
                 seed=seed,
             )
@@ -220,6 +226,7 @@ class Explainer(Displayed):
         form: Form = "auto",
         max_literals: int = 20,
         test: Any = None,
+        test_weight: ArrayLike | None = None,
         n_samples: int | None = None,
         balance: float = 0.0,
         certify: bool = False,
@@ -238,6 +245,8 @@ class Explainer(Displayed):
         test
             Test rows with the same columns: fidelity is measured on them. Without them a fifth of at least
             100 rows is held out, and fidelity is measured on those.
+        test_weight
+            How many cases each test row stands for; by default they count alike, whatever `sample_weight` is.
         n_samples
             How many samples the explanation is fitted to; half as many choose among candidates. By default
             16,000, or up to 24,000 for a large table.
@@ -256,7 +265,9 @@ class Explainer(Displayed):
             form = "rules" if form == "auto" else form
             refuse_unprovable_form(form)
         prover = make_prover(self.subject) if proof else None
-        subject = self.subject.hold_out() if test is None else self.subject.with_test_rows(test)
+        if test is None and test_weight is not None:
+            raise HornbookError("test_weight is about test rows; give them as test=")
+        subject = self.subject.hold_out() if test is None else self.subject.with_test_rows(test, test_weight)
         extraction = explain(
             subject,
             form=form,

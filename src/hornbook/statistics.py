@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.schema import also_writes
+from hornbook.schema import also_writes, leaves_out_defaults
 
 
 @also_writes("estimate", "low", "high")
+@leaves_out_defaults
 @dataclass(frozen=True)
 class Share(Displayed):
     """A share estimated from `hits` of `size` samples, with an exact interval.
 
     Samples that belong together, such as equal rows or the rows of a patient, tell less than as many
-    independent ones. The interval is that of `independent` samples with the same share of hits. A share of
-    all there is has confidence 1, and no interval.
+    independent ones, and so do samples of which some count more than others. The interval is that of
+    `independent` samples with the same share of hits. Where samples have weights, `weighted` is the share of
+    the weight that hits have. A share of all there is has confidence 1, and no interval.
 
     Examples
     --------
@@ -30,6 +33,8 @@ class Share(Displayed):
     0.30 % (95 % interval 0.06 % to 0.87 %)
     >>> print(Share.where(np.arange(200) < 190, units=np.arange(200) // 10))
     95.00 % (95 % interval 75.13 % to 99.87 %)
+    >>> print(Share.where(np.arange(200) < 190, weights=np.where(np.arange(200) < 100, 1.0, 9.0)))
+    91.00 % (95 % interval 84.43 % to 95.44 %)
     >>> Share.of(0, 0)
     not measured
 
@@ -43,6 +48,7 @@ class Share(Displayed):
     size: int
     confidence: float
     independent: int
+    weighted: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.hits <= self.size:
@@ -56,21 +62,31 @@ class Share(Displayed):
         return cls(int(hits), int(size), confidence, int(size if independent is None else independent))
 
     @classmethod
-    def where(cls, hits: NDArray[np.bool_], units: NDArray[np.intp] | None = None) -> Share:
+    def where(
+        cls,
+        hits: NDArray[np.bool_],
+        units: NDArray[np.intp] | None = None,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Share:
         """The share of true values, as in `Share.where(decided == labels)`.
 
-        `units` are the numbers of what each sample belongs to; by default samples are independent.
+        `units` are the numbers of what each sample belongs to; by default samples are independent. `weights`
+        say how much each counts, above 0; by default all count alike.
         """
-        independent = None if units is None else count_independent(units)
-        return cls.of(int(hits.sum()), len(hits), independent=independent)
+        if units is None and weights is None:
+            return cls.of(int(hits.sum()), len(hits))
+        independent = count_independent(np.arange(len(hits)) if units is None else units, weights)
+        weighted = float(weights @ hits / weights.sum()) if weights is not None and len(hits) else None
+        return cls(int(hits.sum()), len(hits), 0.95, independent, weighted)
 
     def at_confidence(self, confidence: float) -> Share:
         """The same share with an interval of another confidence."""
-        return Share.of(self.hits, self.size, confidence, self.independent)
+        return replace(self, confidence=confidence)
 
     def complement(self) -> Share:
         """The share of the samples that are not hits."""
-        return Share.of(self.size - self.hits, self.size, self.confidence, self.independent)
+        weighted = None if self.weighted is None else 1 - self.weighted
+        return replace(self, hits=self.size - self.hits, weighted=weighted)
 
     def describe_size(self, noun: str) -> str:
         """How many samples there are, and how many they count as, as in `200 rows (which count as 20)`."""
@@ -80,6 +96,8 @@ class Share(Displayed):
     @property
     def estimate(self) -> float:
         """The observed share; NaN without samples."""
+        if self.weighted is not None:
+            return self.weighted
         return self.hits / self.size if self.size else math.nan
 
     @cached_property
@@ -107,6 +125,8 @@ class Share(Displayed):
     @property
     def _independent_hits(self) -> float:
         """How many hits there are among the independent samples."""
+        if self.weighted is not None:
+            return self.weighted * self.independent
         return self.hits * self.independent / self.size if self.size else 0.0
 
     def __str__(self) -> str:
@@ -120,24 +140,31 @@ class Share(Displayed):
         )
 
 
-def count_independent(units: NDArray[np.intp]) -> int:
+def count_independent(units: NDArray[np.intp], weights: NDArray[np.float64] | None = None) -> int:
     """How many independent samples some count as at the least, if those of a unit may all be alike.
 
     Samples of n units of one size count as n. Those of units of several sizes count as fewer, because a
-    large unit decides much alone (Kish's effective size).
+    large unit decides much alone (Kish's effective size). The size of a unit is the weight of its samples.
 
     Examples
     --------
     >>> [count_independent(np.array(units)) for units in ([0, 1, 2], [0, 0, 1, 1, 2, 2], [0, 0, 0, 0, 1])]
     [3, 3, 1]
+    >>> count_independent(np.array([0, 1, 2]), np.array([4.0, 4.0, 1.0]))
+    2
 
     References
     ----------
     L. Kish. Survey Sampling. 1965.
 
     """
-    sizes = np.unique(units, return_counts=True)[1]
-    return int(sizes.sum() ** 2 // (sizes**2).sum()) if len(sizes) else 0
+    if not len(units):
+        return 0
+    if weights is None:
+        sizes: NDArray[Any] = np.unique(units, return_counts=True)[1]
+        return int(sizes.sum() ** 2 // (sizes**2).sum())
+    shares = np.bincount(np.unique(units, return_inverse=True)[1], weights / weights.sum())
+    return min(int(1 / (shares**2).sum() + 1e-9), len(units))
 
 
 @also_writes("estimate", "low", "high")

@@ -195,11 +195,6 @@ def try_classifier(
     labels, explanation = teacher.labels(samples), extraction.explanation
     agreed = float((explanation.decide(samples) == labels).mean())
     yield Trial("explanation: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
-    if extraction.groups:
-        worst = extraction.groups[0]
-        inside = meet_words(worst.condition, samples)
-        same = explanation.decide(samples[inside]) == labels[inside]
-        yield Trial("explanation: the least faithful group", _covers(worst.fidelity, float(same.mean())))
     number = seed % len(extraction.lines)
     line, applies = extraction.lines[number], explanation.match_lines(samples)[number]
     yield Trial("explanation: support", _covers(line.support, float(applies.mean())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hornbook.extraction.envelope import learn_judged_cases, learn_levels
 from hornbook.extraction.explaining import explain, list_differences
 from hornbook.extraction.fidelity import (
+    AnswerPairs,
     AnswerTable,
     ClassAgreement,
     CommonestClass,
@@ -34,6 +35,7 @@ from hornbook.extraction.result import (
 )
 
 __all__ = [
+    "AnswerPairs",
     "AnswerTable",
     "BeyondHorn",
     "ClassAgreement",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hornbook.conditions import Value
 from hornbook.explanations import Explanation
-from hornbook.extraction.fidelity import Fidelity, measure_fidelity
+from hornbook.extraction.fidelity import AnswerPairs, Fidelity, Weights, measure_fidelity
 from hornbook.extraction.result import (
     EVERY_SIZE,
     ColumnImportance,
@@ -223,19 +223,30 @@ def _note_searched_columns(searched: int, columns: int) -> Iterator[str]:
 
 @dataclass(frozen=True, eq=False)
 class LabelledFrame:
-    """Rows with the model's labels."""
+    """Rows with the model's labels, and how much each counts, if they do not count alike."""
 
     frame: pd.DataFrame
     labels: NDArray[np.intp]
+    weights: Weights | None = None
 
     def __len__(self) -> int:
         return len(self.frame)
 
     def join(self, other: LabelledFrame) -> LabelledFrame:
         """These rows, and then the others."""
-        return LabelledFrame(
-            pd.concat([self.frame, other.frame]), np.concatenate([self.labels, other.labels])
-        )
+        weights = None
+        if self.weights is not None and other.weights is not None:
+            weights = np.concatenate([self.weights, other.weights])
+        labels = np.concatenate([self.labels, other.labels])
+        return LabelledFrame(pd.concat([self.frame, other.frame]), labels, weights)
+
+    def pair_answers(self, explanation: Explanation, units: NDArray[np.intp] | None = None) -> AnswerPairs:
+        """What an explanation and the model say of the rows, which belong to units."""
+        return AnswerPairs(explanation.decide(self.frame), self.labels, units, self.weights)
+
+    def share(self, hits: NDArray[np.bool_], where: NDArray[np.bool_]) -> Share:
+        """The share of hits in some of the rows."""
+        return Share.where(hits[where], weights=None if self.weights is None else self.weights[where])
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +262,12 @@ class LabelledPopulations:
     def of(cls, subject: Subject, fresh: pd.DataFrame) -> LabelledPopulations:
         """Ask the model about each population, the used rows first: it is asked about these again later."""
         used, samples, apart = (
-            LabelledFrame(rows, subject.teacher.labels(rows))
-            for rows in (subject.teacher.frame, fresh, subject.held_out)
+            LabelledFrame(rows, subject.teacher.labels(rows), weights)
+            for rows, weights in (
+                (subject.teacher.frame, subject.used_weights),
+                (fresh, None),
+                (subject.held_out, subject.held_out_weights),
+            )
         )
         return cls(used, samples, apart, subject)
 
@@ -279,16 +294,11 @@ class LabelledPopulations:
 
     def measure(self, explanation: Explanation) -> Fidelity:
         """The fidelity on rows apart, if there are any, on fresh samples, and on the used rows."""
-        samples, rows, used = (
-            (explanation.decide(population.frame), population.labels)
-            for population in (self.fresh, self.apart, self.used)
-        )
         return measure_fidelity(
-            explanation,
-            samples=samples,
-            rows=rows,
-            used=used,
-            units=self.subject.held_out_units,
+            explanation.classes,
+            samples=self.fresh.pair_answers(explanation),
+            rows=self.apart.pair_answers(explanation, self.subject.held_out_units),
+            used=self.used.pair_answers(explanation),
             row_population="held-out rows" if self.subject.test_rows is None else "test rows",
         )
 
@@ -380,7 +390,7 @@ def measure_lines(
         if line.outcome:
             outcome = explanation.classes.index(line.outcome)
             precisions = [
-                Share.where(part.labels[where] == outcome)
+                part.share(part.labels == outcome, where)
                 for part, where in ((fresh, match), (rows, row_match))
             ]
         yield LineStatistics(
@@ -403,7 +413,7 @@ def measure_risks(explanation: Explanation, rows: LabelledFrame, fresh: Labelled
     hits, row_hits = (part.labels == (1 if two else explanation.decide(part.frame)) for part in (fresh, rows))
     for low, high in group_totals(totals, explanation.threshold):
         inside, row_inside = (totals >= low) & (totals <= high), (own >= low) & (own <= high)
-        yield RiskRow(low, high, Share.where(row_hits[row_inside]), Share.where(hits[inside]))
+        yield RiskRow(low, high, rows.share(row_hits, row_inside), fresh.share(hits, inside))
 
 
 def group_totals(totals: NDArray[np.int64], threshold: int) -> Iterator[tuple[float, float]]:

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Category, Condition, Missing, Threshold, make_range
 from hornbook.display import Displayed
-from hornbook.explanations.explanation import Explanation
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
 
@@ -34,6 +33,21 @@ MAX_GROUP_CATEGORIES = 20
 
 MAX_NAMED_CLASSES = 8
 """Classes that a text gives figures of, those that are found least often first."""
+
+Weights: TypeAlias = NDArray[np.float64]
+"""How many cases of the population each row stands for."""
+
+
+def write_count(cases: float) -> str:
+    """A number of cases, of which weighted ones need not be whole.
+
+    Examples
+    --------
+    >>> write_count(1234), write_count(12.34), write_count(1234.5)
+    ('1,234', '12.34', '1,234')
+
+    """
+    return f"{cases:,.0f}" if cases >= 1000 or cases == int(cases) else f"{cases:.4g}"
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,8 @@ class CommonestClass(Displayed):
 class ClassAgreement(Displayed):
     """How many of a model's decisions for a class an explanation finds, and how many it invents.
 
+    Where rows have weights, these are the sums of them.
+
     Examples
     --------
     >>> print(ClassAgreement("fraud", 20, 18, 3))
@@ -62,18 +78,21 @@ class ClassAgreement(Displayed):
     """
 
     name: str
-    decided: int
-    found: int
-    invented: int
+    decided: float
+    found: float
+    invented: float
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.found:,} of {self.decided:,} found, {self.invented:,} invented"
+        decided, found, invented = map(write_count, (self.decided, self.found, self.invented))
+        return f"{self.name}: {found} of {decided} found, {invented} invented"
 
 
 @also_writes("commonest", "kappa", "gap_closed", "by_class")
 @dataclass(frozen=True)
 class AnswerTable(Displayed):
     """How many cases of a population get each pair of classes: the model's (rows), and the explanation's.
+
+    Where rows have weights, these are the sums of them.
 
     Examples
     --------
@@ -86,14 +105,16 @@ class AnswerTable(Displayed):
     """
 
     classes: tuple[str, ...]
-    counts: tuple[tuple[int, ...], ...]
+    counts: tuple[tuple[int | float, ...], ...]
 
     @classmethod
-    def of(cls, model: Labels, explanation: Labels, classes: Sequence[str]) -> AnswerTable:
-        """Count the pairs of answers."""
+    def of(
+        cls, model: Labels, explanation: Labels, classes: Sequence[str], weights: Weights | None = None
+    ) -> AnswerTable:
+        """Count the pairs of answers, by weights if there are any."""
         size = len(classes)
         pairs = model.astype(np.intp) * size + explanation.astype(np.intp)
-        counts = np.bincount(pairs, minlength=size * size).reshape(size, size)
+        counts = np.bincount(pairs, weights, size * size).reshape(size, size)
         return cls(tuple(classes), tuple(map(tuple, counts.tolist())))
 
     @property
@@ -122,14 +143,11 @@ class AnswerTable(Displayed):
     @property
     def by_class(self) -> tuple[ClassAgreement, ...]:
         """What is found and invented of each class that either of them gives."""
-        counts = self._array.astype(int)
-        decided, explained, both = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
-        figures = zip(self.classes, decided.tolist(), explained.tolist(), both.tolist(), strict=True)
-        return tuple(
-            ClassAgreement(name, given, common, own - common)
-            for name, given, own, common in figures
-            if given + own
-        )
+        counts = np.array(self.counts)
+        others = counts - np.diag(counts.diagonal())
+        decided, invented, both = counts.sum(axis=1), others.sum(axis=0), counts.diagonal()
+        figures = zip(self.classes, decided.tolist(), both.tolist(), invented.tolist(), strict=True)
+        return tuple(ClassAgreement(*each) for each in figures if any(each[1:]))
 
     def describe_classes(self) -> Iterator[str]:
         """What is found and invented of each class, in words; of many classes those that are found least."""
@@ -240,35 +258,45 @@ class Fidelity(Displayed):
         return self.describe()[0]
 
 
+@dataclass(frozen=True, eq=False)
+class AnswerPairs:
+    """The class that an explanation decides for each case of a population, and the one that the model does.
+
+    `units` number the independent units that cases belong to; `weights` say how much each counts.
+    """
+
+    explanation: Labels
+    model: Labels
+    units: NDArray[np.intp] | None = None
+    weights: Weights | None = None
+
+    @property
+    def share(self) -> Share:
+        """The share of the cases on which both agree."""
+        return Share.where(self.explanation == self.model, self.units, self.weights)
+
+    def tabulate(self, classes: Sequence[str]) -> AnswerTable:
+        """Both answers, class by class."""
+        return AnswerTable.of(self.model, self.explanation, classes, self.weights)
+
+
 def measure_fidelity(
-    explanation: Explanation,
+    classes: Sequence[str],
     *,
-    samples: Answers,
-    rows: Answers,
-    used: Answers,
-    units: NDArray[np.intp] | None = None,
+    samples: AnswerPairs,
+    rows: AnswerPairs,
+    used: AnswerPairs,
     row_population: RowPopulation = "held-out rows",
 ) -> Fidelity:
-    """The fidelity on each population, and what its commonest class alone reaches there.
-
-    `units` number the independent units that the held-out rows or test rows belong to.
-    """
-    tables = {
-        name: AnswerTable.of(model, own, explanation.classes)
-        for name, (own, model) in {row_population: rows, "samples": samples}.items()
-        if len(model)
-    }
+    """The fidelity on each population, and what its commonest class alone reaches there."""
+    named = {row_population: rows, "samples": samples}
     return Fidelity(
-        samples=Share.where(samples[0] == samples[1]),
-        rows=Share.where(rows[0] == rows[1], units) if len(rows[1]) else None,
-        used_rows=Share.where(used[0] == used[1]).estimate,
+        samples=samples.share,
+        rows=rows.share if len(rows.model) else None,
+        used_rows=used.share.estimate,
         row_population=row_population,
-        tables=tables,
+        tables={name: pairs.tabulate(classes) for name, pairs in named.items() if len(pairs.model)},
     )
-
-
-Answers: TypeAlias = tuple[Labels, Labels]
-"""The class that an explanation decides for each case of a population, and the one that the model does."""
 
 
 def list_groups(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import BudgetExhausted, ModelError
 from hornbook.extraction.explaining import list_differences
-from hornbook.extraction.fidelity import measure_fidelity
+from hornbook.extraction.fidelity import AnswerPairs, measure_fidelity
 from hornbook.extraction.result import ColumnSummary, Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory, Rule
 from hornbook.models import note_changed_answers
@@ -250,12 +250,12 @@ class TheoryMeasurement:
         used: tuple[pd.DataFrame, Bools],
     ) -> FrontierPoint:
         """How faithful rules are on samples and rows, and how often each of their lines is right."""
+        units = self.subject.held_out_units[held_out[0].index]
         fidelity = measure_fidelity(
-            rules,
-            samples=(rules.decide_items(samples[0]), samples[1]),
-            rows=(rules.decide(held_out[0]), held_out[1]),
-            used=(rules.decide(used[0]), used[1]),
-            units=self.subject.held_out_units[held_out[0].index],
+            rules.classes,
+            samples=AnswerPairs(rules.decide_items(samples[0]), samples[1]),
+            rows=AnswerPairs(rules.decide(held_out[0]), held_out[1], units),
+            used=AnswerPairs(rules.decide(used[0]), used[1]),
         )
         return FrontierPoint(rules.literals, fidelity, rules, tuple(self._measure_lines(rules, *samples)))
 

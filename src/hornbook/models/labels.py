@@ -51,7 +51,11 @@ def match_classes(
 
 
 def measure_accuracy(
-    numbers: NDArray[np.intp], classes: Sequence[Any], labels: ArrayLike, words: CodeBook = EMPTY_BOOK
+    numbers: NDArray[np.intp],
+    classes: Sequence[Any],
+    labels: ArrayLike,
+    words: CodeBook = EMPTY_BOOK,
+    weights: NDArray[np.float64] | None = None,
 ) -> Share:
     """The share of the labelled rows to which a model gives their label.
 
@@ -65,6 +69,8 @@ def measure_accuracy(
         The true label of each row; missing ones are left out.
     words
         The user's words for classes.
+    weights
+        How much each row counts; by default all count alike.
 
     Examples
     --------
@@ -82,7 +88,8 @@ def measure_accuracy(
         return Share.of(0, 0)
     _, (own, true) = match_classes(classes, levels, words)
     places = dict(zip(levels, true.tolist(), strict=True))
-    return Share.where(own[numbers[known]] == np.array([places[name] for name in names]))
+    same = own[numbers[known]] == np.array([places[name] for name in names])
+    return Share.where(same, weights=None if weights is None else weights[known])
 
 
 def note_accuracy(

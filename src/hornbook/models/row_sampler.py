@@ -59,6 +59,9 @@ class RowSampler:
         The rows.
     shares
         Shares of columns exchanged with another row; each is used for equally many samples.
+    weights
+        How many cases of the population each row stands for: rows are drawn in proportion to it. By default
+        all rows are drawn alike.
 
     Examples
     --------
@@ -71,13 +74,29 @@ class RowSampler:
 
     frame: pd.DataFrame
     shares: tuple[float, ...] = SHARES
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, rng: np.random.Generator) -> RowSampler:
+    def of(
+        cls, frame: pd.DataFrame, rng: np.random.Generator, weights: NDArray[np.float64] | None = None
+    ) -> RowSampler:
         """The sampler of a table; of a very large one, of some of its rows."""
         if len(frame) > SAMPLED_ROWS:
-            frame = frame.iloc[np.sort(rng.choice(len(frame), SAMPLED_ROWS, replace=False))]
-        return cls(frame.reset_index(drop=True))
+            chosen = np.sort(rng.choice(len(frame), SAMPLED_ROWS, replace=False))
+            frame, weights = frame.iloc[chosen], None if weights is None else weights[chosen]
+        return cls(frame.reset_index(drop=True), weights=weights)
+
+    @cached_property
+    def row_weights(self) -> NDArray[np.float64]:
+        """How many cases each row stands for, 1 each by default; shape (rows,)."""
+        return np.ones(len(self.frame)) if self.weights is None else self.weights
+
+    def _draw_rows(self, shape: int | tuple[int, int], rng: np.random.Generator) -> NDArray[np.intp]:
+        """Numbers of rows, drawn with replacement."""
+        if self.weights is None:
+            return rng.integers(len(self.frame), size=shape)
+        bounds = np.cumsum(self.weights)
+        return np.searchsorted(bounds[:-1] / bounds[-1], rng.random(shape), side="right")
 
     @property
     def max_samples(self) -> int:
@@ -97,13 +116,13 @@ class RowSampler:
 
     def _draw_sources(self, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.intp]]:
         refuse_beyond_memory(size, BYTES_A_VALUE * (self.frame.shape[1] + 3), "samples")
-        first, second = rng.integers(len(self.frame), size=(2, size))
+        first, second = self._draw_rows((2, size), rng)
         share = np.asarray(self.shares)[rng.integers(len(self.shares), size=size)]
         return self._exchange(first, second, share, rng)
 
     def draw_near(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
         """Draw `size` samples of two rows that are alike: the second is the nearest of some random ones."""
-        first = rng.integers(len(self.frame), size=size)
+        first = self._draw_rows(size, rng)
         second = self._find_near(first, rng)
         return self._take(self._exchange(first, second, np.full(size, NEAR_SHARE), rng))
 
@@ -113,21 +132,22 @@ class RowSampler:
         """Draw `size` samples whose first rows are drawn with given chances, and the numbers of these rows.
 
         All else is drawn as for other samples, or for those of rows that are alike, if `near`. So a
-        sample that counts 1 / (rows · chance of its first row) counts as if it had been drawn among all.
+        sample that counts as the share of its first row, over the chance of it, counts as if it had been
+        drawn among all.
         """
         refuse_beyond_memory(size, BYTES_A_VALUE * (self.frame.shape[1] + 3), "samples")
         first = rng.choice(len(self.frame), size=size, p=chances)
         if near:
             second, share = self._find_near(first, rng), np.full(size, NEAR_SHARE)
         else:
-            second = rng.integers(len(self.frame), size=size)
+            second = self._draw_rows(size, rng)
             share = np.asarray(self.shares)[rng.integers(len(self.shares), size=size)]
         share[rng.random(size) < self._count_whole(size) / size] = 0.0
         return self._take(self._mix(first, second, share, rng)), first
 
     def _find_near(self, first: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
         """For each row the nearest of some random ones."""
-        rivals = rng.integers(len(self.frame), size=(NEAREST_OF, len(first)))
+        rivals = self._draw_rows((NEAREST_OF, len(first)), rng)
         distances = np.where(rivals == first, np.float32(np.inf), np.float32(0))
         for positions in self._positions:
             distances += np.minimum(np.abs(positions[rivals] - positions[first]), 1)
@@ -146,7 +166,9 @@ class RowSampler:
         Of a large table some samples are rows as they are.
         """
         at = rng.permutation(len(first))[: self._count_whole(len(first))]
-        first[at], share[at] = rng.permutation(len(self.frame))[: len(at)], 0.0
+        if self.weights is None:  # each row at most once
+            first[at] = rng.permutation(len(self.frame))[: len(at)]
+        share[at] = 0.0
         yield from self._mix(first, second, share, rng)
 
     def _mix(
@@ -182,6 +204,5 @@ class RowSampler:
     def describe(self) -> str:
         """Where samples come from, in words."""
         exchanged = f"{100 * min(self.shares):g} to {100 * max(self.shares):g} %"
-        return (
-            f"{len(self.frame):,} rows of the table, with {exchanged} of the columns exchanged between rows"
-        )
+        rows = f"{len(self.frame):,} {'rows' if self.weights is None else 'weighted rows'} of the table"
+        return f"{rows}, with {exchanged} of the columns exchanged between rows"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -37,8 +37,12 @@ from hornbook.tables import (
     number_times,
     number_units,
     read_frame,
+    read_weights,
     split_rows,
 )
+
+Floats: TypeAlias = NDArray[np.float64]
+"""A number for each row."""
 
 
 def _thin(numbers: NDArray[np.intp], share: float) -> NDArray[np.intp]:
@@ -88,8 +92,11 @@ class Binding(Displayed, Generic[TeacherT]):
         Makes answers repeatable.
     groups
         The group of each row, such as its patient: rows of a group are held out together.
-    test_rows
-        Rows that the user gave for measuring; then none of the table are held out.
+    weights
+        How many cases of the population each row stands for; by default all count alike. Rows of 0 are
+        neither used nor held out.
+    test_rows, test_weights
+        Rows that the user gave for measuring, and their weights; then none of the table are held out.
     positive
         What the model and the user call the class that is asked about; none if it is about all classes.
 
@@ -102,7 +109,9 @@ class Binding(Displayed, Generic[TeacherT]):
     target: str = UNNAMED_TARGET
     seed: int = 0
     groups: ArrayLike | None = None
+    weights: Floats | None = None
     test_rows: pd.DataFrame | None = None
+    test_weights: Floats | None = None
     positive: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -125,7 +134,8 @@ class Binding(Displayed, Generic[TeacherT]):
         truth = self.name_labels(labels)
         if len(truth) == len(self.frame):  # others are refused
             truth = truth[places]
-        return measure_accuracy(numbers, self.teacher.classes, truth, self.words)
+        weights = self._weigh(places)
+        return measure_accuracy(numbers, self.teacher.classes, truth, self.words, weights)
 
     def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
         """Say how often the model agrees with the labels, and warn where one class alone does better."""
@@ -173,10 +183,32 @@ class Binding(Displayed, Generic[TeacherT]):
     @cached_property
     def _label_rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The numbers of rows that the model may be asked about, and of its class for each."""
-        places = np.arange(len(self.frame))
+        places = np.arange(len(self.frame)) if self.weights is None else np.flatnonzero(self.weights)
         if (count := afford(len(places), MAX_ROWS_SHARE)) < len(places):
             places = _thin(places, count / len(places))
         return places, self.teacher.labels(self.frame.iloc[places])
+
+    def _weigh(self, numbers: NDArray[np.intp]) -> Floats | None:
+        """The weights of some rows; None where all rows that count, count alike."""
+        if self.weights is None or len(np.unique(self.weights[self.weights > 0])) == 1:
+            return None
+        return self.weights[numbers]
+
+    @property
+    def used(self) -> NDArray[np.intp]:
+        """The numbers of the rows that the teacher has."""
+        everything = np.arange(len(self.frame)) if self.weights is None else np.flatnonzero(self.weights)
+        return np.setdiff1d(everything, self.kept_back)
+
+    @property
+    def used_weights(self) -> Floats | None:
+        """The weight of each of the teacher's rows; None if they count alike."""
+        return self._weigh(self.used)
+
+    @property
+    def held_out_weights(self) -> Floats | None:
+        """The weight of each row for measuring; None if they count alike."""
+        return self._weigh(self.kept_back) if self.test_rows is None else self.test_weights
 
     @property
     def held_out(self) -> pd.DataFrame:
@@ -191,8 +223,13 @@ class Binding(Displayed, Generic[TeacherT]):
         return number_units(self.frame, self.groups)[self.kept_back]
 
     def describe_units(self) -> Iterator[str]:
-        """Say how rows that belong together were held out, if any were."""
-        return note_units(self.frame, self.kept_back, self.groups)
+        """Say how rows that belong together were held out, if any were, and what rows count."""
+        counted = np.union1d(self.used, self.kept_back)
+        groups = None if self.groups is None else np.asarray(self.groups, object)[counted]
+        yield from note_units(self.frame.iloc[counted], np.searchsorted(counted, self.kept_back), groups)
+        if (weights := self._weigh(counted)) is not None:
+            low, high = f"{weights.min():.4g}", f"{weights.max():.4g}"
+            yield f"rows count by their weights, from {low} to {high}: shares are of what they stand for"
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +246,7 @@ class Subject(Binding[ClassifierTeacher]):
         positive: Any = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
         hold_out: bool = True,
         seed: int = 0,
     ) -> Subject:
@@ -229,6 +267,8 @@ class Subject(Binding[ClassifierTeacher]):
             The user's words: a TOML file, a mapping of its shape, or a `CodeBook`.
         groups
             The group of each row: its rows are all held out, or none. Without groups equal rows are one.
+        weights
+            How many cases of the population each row stands for; by default all count alike.
         hold_out
             Whether a fifth of the rows, if there are 100, is held out for measuring.
         seed
@@ -246,9 +286,12 @@ class Subject(Binding[ClassifierTeacher]):
         """
         frame = read_frame(X)
         words = read_code_book(code_book, frame)
-        used, kept_back = split_rows(frame, seed, hold_out, groups)
+        numbers = read_weights(weights, len(frame))
+        used, kept_back = split_rows(frame, seed, hold_out, groups, numbers)
         teacher = bind_classifier(model, frame, seed, used)
-        subject = cls(teacher, frame, kept_back, words, target, seed, groups)
+        subject = cls(teacher, frame, kept_back, words, target, seed, groups, numbers)
+        if subject.used_weights is not None:
+            subject = subject._bind_rows(kept_back)
         return subject if positive is None else subject.view_class(positive)
 
     def view_class(self, positive: Any) -> Subject:
@@ -265,46 +308,51 @@ class Subject(Binding[ClassifierTeacher]):
         own = tuple({spell_key(self.teacher.classes[number]), name})
         return replace(self, teacher=teacher, words=replace(self.words, classes={}), positive=own)
 
-    def with_test_rows(self, rows: Any) -> Subject:
+    def with_test_rows(self, rows: Any, weights: ArrayLike | None = None) -> Subject:
         """The subject with all rows of its table, and others for measuring, which have the same columns."""
         frame = as_frame(rows)
         if frame is None:
             frame = read_frame(rows)
         named = number_times(frame.set_axis(name_columns(frame), axis=1))
         test_rows = fit_columns(named, self.frame, "test")
-        return replace(self._bind_rows(np.zeros(0, np.intp)), test_rows=test_rows)
+        numbers = read_weights(weights, len(test_rows), "test_weight")
+        if numbers is not None:
+            test_rows, numbers = test_rows[numbers > 0], numbers[numbers > 0]
+            numbers = numbers if len(np.unique(numbers)) > 1 else None
+        subject = self._bind_rows(np.zeros(0, np.intp))
+        return replace(subject, test_rows=test_rows, test_weights=numbers)
 
     def hold_out(self) -> Subject:
         """The subject with a fifth of its table's rows held out, by its seed."""
-        return self._bind_rows(split_rows(self.frame, self.seed, groups=self.groups)[1])
+        return self._bind_rows(split_rows(self.frame, self.seed, groups=self.groups, weights=self.weights)[1])
 
     def _bind_rows(self, kept_back: NDArray[np.intp]) -> Subject:
         """The subject with these rows of the table held out, and no test rows."""
-        used = np.delete(np.arange(len(self.frame)), kept_back)
-        teacher = self.teacher.bind_rows(self.frame.iloc[used], self.seed)
-        return replace(self, teacher=teacher, kept_back=kept_back, test_rows=None)
+        subject = replace(self, kept_back=kept_back, test_rows=None, test_weights=None)
+        rows = self.frame.iloc[subject.used]
+        return replace(subject, teacher=self.teacher.bind_rows(rows, self.seed, subject.used_weights))
 
     def within_budget(self) -> Subject:
         """The subject with as many rows as the model may be asked about, evenly spread over the table."""
         rows = len(self.teacher.frame) + len(self.held_out)
         if (count := afford(rows, MAX_ROWS_SHARE)) == rows:
             return self
-        used = np.delete(np.arange(len(self.frame)), self.kept_back)
-        used, kept_back = (_thin(numbers, count / rows) for numbers in (used, self.kept_back))
+        used, kept_back = (_thin(numbers, count / rows) for numbers in (self.used, self.kept_back))
         numbers = np.sort(np.concatenate([used, kept_back]))
         groups = None if self.groups is None else np.asarray(self.groups, object)[numbers]
         fewer = replace(
             self,
-            teacher=self.teacher.bind_rows(self.frame.iloc[used], self.seed),
+            teacher=self.teacher.bind_rows(self.frame.iloc[used], self.seed, self._weigh(used)),
             frame=self.frame.iloc[numbers],
             kept_back=np.searchsorted(numbers, kept_back),
             groups=groups,
+            weights=None if self.weights is None else self.weights[numbers],
         )
         if self.test_rows is None:
             return fewer
-        return replace(
-            fewer, test_rows=self.test_rows.iloc[_thin(np.arange(len(self.test_rows)), count / rows)]
-        )
+        tests = _thin(np.arange(len(self.test_rows)), count / rows)
+        test_weights = None if self.test_weights is None else self.test_weights[tests]
+        return replace(fewer, test_rows=self.test_rows.iloc[tests], test_weights=test_weights)
 
     def note_size(self) -> Iterator[str]:
         """Say of a table that is too small to say anything about other rows that it is."""

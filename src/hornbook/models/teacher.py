@@ -152,10 +152,12 @@ class ClassifierTeacher:
             rows = self.donors.complete(rows, 0)
         return self.predictor.read(rows)
 
-    def bind_rows(self, frame: pd.DataFrame, seed: int) -> ClassifierTeacher:
+    def bind_rows(
+        self, frame: pd.DataFrame, seed: int, weights: NDArray[np.float64] | None = None
+    ) -> ClassifierTeacher:
         """The same model, bound to other rows; it is not asked again where it takes missing values."""
         unread = frozenset[str]() if self.donors is None else self.donors.columns
-        return _bind_rows(self.predictor, self.classes, frame, unread, seed)
+        return _bind_rows(self.predictor, self.classes, frame, unread, seed, weights)
 
     def view_class(self, number: int, classes: tuple[str, str]) -> ClassifierTeacher:
         """The teacher of one class against the others, by names for both."""
@@ -213,11 +215,16 @@ def bind_classifier(
 
 
 def _bind_rows(
-    predictor: Predictor, classes: tuple[Any, ...], frame: pd.DataFrame, unread: frozenset[str], seed: int
+    predictor: Predictor,
+    classes: tuple[Any, ...],
+    frame: pd.DataFrame,
+    unread: frozenset[str],
+    seed: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> ClassifierTeacher:
     """A model bound to rows; `unread` are the columns in which it takes no missing values."""
     donors = choose_donors(frame, unread, generator(seed, Purpose.COMPLETIONS)) if unread else None
-    sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS))
+    sampler = RowSampler.of(frame, generator(seed, Purpose.SAMPLED_ROWS), weights)
     return ClassifierTeacher(predictor, classes, frame, sampler, donors)
 
 

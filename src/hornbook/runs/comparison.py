@@ -66,9 +66,9 @@ def compare_with_trees(
     from sklearn.tree import DecisionTreeClassifier
 
     teacher = subject.teacher
-    held_out, units = (
-        (subject.held_out, subject.held_out_units) if rows is None else (rows, number_units(rows))
-    )
+    held_out, units, weights = subject.held_out, subject.held_out_units, subject.held_out_weights
+    if rows is not None:
+        held_out, units, weights = rows, number_units(rows), None
     training, fresh = (
         teacher.sample(size, generator(seed, purpose))
         for purpose in (Purpose.PEER_TRAINING, Purpose.PEER_EVALUATION)
@@ -76,7 +76,7 @@ def compare_with_trees(
     labels, row_labels = teacher.labels(fresh), teacher.labels(held_out)
 
     def measure(method: str, literals: int, on_rows: NDArray[Any], on_fresh: NDArray[Any]) -> ComparisonRow:
-        rows = Share.where(on_rows == row_labels, units) if len(held_out) else None
+        rows = Share.where(on_rows == row_labels, units, weights) if len(held_out) else None
         return ComparisonRow(method, literals, rows, Share.where(on_fresh == labels))
 
     yield measure("hornbook", explanation.literals, explanation.decide(held_out), explanation.decide(fresh))

@@ -355,12 +355,13 @@ class SampleSource:
         cls, sampler: RowSampler, label_rows: Callable[[pd.DataFrame], Ints], labels: Ints, classes: int
     ) -> SampleSource:
         """The source of a table's samples, by the model's classes for the rows of the sampler."""
-        sizes = np.bincount(labels, minlength=classes)
+        counted = sampler.row_weights
+        sizes = np.bincount(labels, counted, classes)
         rare = find_rare(sizes)
         if not rare.any():
             return cls(sampler, label_rows, None)
-        own = np.where(rare, GUIDED_SHARE / rare.sum() / np.maximum(sizes, 1), 0.0)[labels]
-        return cls(sampler, label_rows, own + (1 - GUIDED_SHARE) / len(labels))
+        more = np.where(rare, GUIDED_SHARE / rare.sum() / np.where(sizes > 0, sizes, 1.0), 0.0)[labels]
+        return cls(sampler, label_rows, more * counted + (1 - GUIDED_SHARE) * counted / counted.sum())
 
     def draw_both(self, size: int | None, seed: int) -> tuple[WeighedSamples, WeighedSamples]:
         """Draw the samples that explanations are fitted to, and half as many that choose among them."""
@@ -383,7 +384,8 @@ class SampleSource:
             else:
                 frame, first = self.sampler.draw_guided(size, self.chances, rng, alike)
                 parts.append(frame)
-                weights.append(1 / (len(self.chances) * self.chances[first]))
+                counted = self.sampler.row_weights
+                weights.append(counted[first] / (counted.sum() * self.chances[first]))
         order = rng.permutation(far + near) if far else np.arange(near)
         frame = pd.concat(parts).iloc[order].reset_index(drop=True)
         return WeighedSamples(frame, self.label_rows(frame), np.concatenate(weights)[order])

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     )
     from hornbook.tables.reading import MISSING_MARKERS, number_rows, read_new_parts, read_new_rows
     from hornbook.tables.sources import TextFormat, is_query, is_source, name_source, names_table
-    from hornbook.tables.splits import note_units, number_units, shuffle_units, split_rows
+    from hornbook.tables.splits import note_units, number_units, read_weights, shuffle_units, split_rows
     from hornbook.tables.table import (
         Kind,
         Table,
@@ -61,6 +61,7 @@ __all__ = [
     "read_new_parts",
     "read_new_rows",
     "read_table",
+    "read_weights",
     "refuse_unusable",
     "remember_form",
     "replace_columns",
@@ -90,7 +91,7 @@ __getattr__ = load_lazily(
         ],
         "reading": ["MISSING_MARKERS", "number_rows", "read_new_parts", "read_new_rows"],
         "sources": ["TextFormat", "is_query", "is_source", "name_source", "names_table"],
-        "splits": ["note_units", "number_units", "shuffle_units", "split_rows"],
+        "splits": ["note_units", "number_units", "read_weights", "shuffle_units", "split_rows"],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],
     },
 )

@@ -8,6 +8,7 @@ about rows that were seen.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.randomness import Purpose, generator
+
+Floats: TypeAlias = NDArray[np.float64]
 
 LEAST_ROWS_TO_SPLIT = 100
 """Minimum number of rows of which some are held out; a figure measured on fewer would say little."""
@@ -65,6 +68,33 @@ def number_units(frame: pd.DataFrame, groups: ArrayLike | None = None) -> NDArra
     return pd.factorize(labels)[0].astype(np.intp)
 
 
+def read_weights(weights: ArrayLike | None, rows: int, name: str = "sample_weight") -> Floats | None:
+    """The weights of rows as numbers; None if there are none. Refuse those that say nothing of cases.
+
+    Examples
+    --------
+    >>> read_weights([1, 0, 2.5], rows=3)
+    array([1. , 0. , 2.5])
+    >>> read_weights([1, -1, 2.5], rows=3)
+    Traceback (most recent call last):
+    hornbook.errors.HornbookError: sample_weight is a number of cases for each row, 0 or more; got -1.0
+
+    """
+    if weights is None:
+        return None
+    try:
+        numbers = np.asarray(weights, np.float64).ravel()
+    except (TypeError, ValueError):
+        raise HornbookError(f"{name} is a number of cases for each row; got other values") from None
+    if len(numbers) != rows:
+        raise HornbookError(f"{name} has {len(numbers)} values for {rows} rows; give each row its weight")
+    if (wrong := numbers[~(np.isfinite(numbers) & (numbers >= 0))]).size:
+        raise HornbookError(f"{name} is a number of cases for each row, 0 or more; got {wrong[0]}")
+    if not numbers.any():
+        raise HornbookError(f"{name} is 0 for every row: no row is left")
+    return numbers
+
+
 def shuffle_units(units: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
     """For each row the place of its unit in a random order of all units, shape (rows,)."""
     _, first, number = np.unique(units, return_index=True, return_inverse=True)
@@ -74,7 +104,11 @@ def shuffle_units(units: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
 
 
 def split_rows(
-    frame: pd.DataFrame, seed: int, hold_out: bool = True, groups: ArrayLike | None = None
+    frame: pd.DataFrame,
+    seed: int,
+    hold_out: bool = True,
+    groups: ArrayLike | None = None,
+    weights: Floats | None = None,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Split the rows of a table into those for fitting an explanation and those held out, by row number.
 
@@ -92,6 +126,8 @@ def split_rows(
         Whether to hold out any rows.
     groups
         The group of each row, as for scikit-learn's `GroupShuffleSplit`; by default equal rows are a group.
+    weights
+        How many cases each row stands for: a row of 0 is neither used nor held out.
 
     Examples
     --------
@@ -106,6 +142,11 @@ def split_rows(
     (24, 0)
 
     """
+    if weights is not None and not weights.all():
+        counted = np.flatnonzero(weights)
+        groups = None if groups is None else number_units(frame, groups)[counted]
+        used, held_out = split_rows(frame.iloc[counted], seed, hold_out, groups)
+        return counted[used], counted[held_out]
     everything = np.arange(len(frame))
     if not hold_out or len(frame) < LEAST_ROWS_TO_SPLIT:
         return everything, everything[:0]
