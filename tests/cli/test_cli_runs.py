@@ -257,14 +257,14 @@ def test_datasets_are_listed_where_there_is_no_such_file(hornbook):
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_has_options_in_groups_and_examples(hornbook, command, monkeypatch):
+def test_help_fits_a_screen_in_groups_with_examples(hornbook, command, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     text = hornbook(command, "--help").stdout
     lines = text.splitlines()
-    assert max(map(len, lines)) <= 80
-    headings = [line.removesuffix(":") for line in lines if line.endswith(":") and line[0].isupper()]
+    assert len(lines) <= 50 and max(map(len, lines)) <= 80
+    headings = [line for line in lines[1:] if line in ("Arguments", *GROUPS, "Examples")]
     assert headings == [each for each in ("Arguments", *GROUPS, "Examples") if each in headings]
-    assert f"  hornbook {command}" in text.split("Examples:\n")[1] and "--json" in text
+    assert f"  hornbook {command}" in text.split("Examples\n")[1] and "--json" in text
     assert "<bool>" not in text and "--help" not in text
     assert re.search(rf"^\W+{command} +[A-Z]", hornbook("--help").stdout, re.MULTILINE)
     assert f"hornbook {command}" in (ROOT / "docs/reference/commands.md").read_text()

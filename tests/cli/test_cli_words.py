@@ -192,6 +192,8 @@ def test_explanation_by_queries_takes_words_for_truth_values():
     model = as_predictor(lambda array: array[:, 0] + array[:, 1] > 1, encoding="half")
     extraction = Explainer(model, frame, target="ill").learn(max_queries=10)
     told = str(extraction.explain({"a": 1, "b": 1}))
-    assert told == str(extraction.explain({"a": "y", "b": "true", "c": "?"})) and told.startswith("ill, because\n")
+    assert told == str(extraction.explain({"a": "y", "b": "true", "c": "?"})) and told.startswith(
+        "ill, because\n"
+    )
     with pytest.raises(ValueError, match="column 'a' is never 'perhaps'; its values are 0, 1, or"):
         extraction.explain({"a": "perhaps"})

@@ -95,7 +95,7 @@ def diff(
         "code_book": describe_code_book(code_book),
     }
     kept = NewRun.start(table, subject, {"old": about, **about_rival}, settings, output, force)
-    with progress("asking the models"):
+    with progress("asking the models", answers=4 * (len(subject.frame) + samples)):
         result = compare(subject, rival, max_literals=max_literals, n_samples=samples)
     result = replace(
         result,

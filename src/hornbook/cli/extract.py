@@ -40,6 +40,9 @@ if TYPE_CHECKING:
     from hornbook.runs import LineProver, NewRun, TargetTable
     from hornbook.surrogates import Candidate
 
+MOST_SAMPLES = 40_000
+"""Samples that an explanation is fitted to and measured on, about."""
+
 MODEL_FILE = "model.skops"
 """The name of a trained classifier in the run folder."""
 
@@ -157,8 +160,9 @@ def _explain(run: NewRun, subject: Subject, prover: LineProver | None) -> Extrac
     from hornbook.runs import explain_as_set
 
     settings = run.config["settings"]
+    planned = 2 * len(subject.frame) + (settings["samples"] or MOST_SAMPLES)
     try:
-        with progress("asking the model") as show:
+        with progress("asking the model", answers=planned) as show:
             extraction = explain_as_set(subject, settings, lambda each: show(describe_candidate(each)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None

@@ -202,7 +202,7 @@ def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnSettings
     subject = table.bind(classifier, settings, read_code_book(chosen.code_book, table.features))
     about = describe_model(source, classifier)
     run = NewRun.start(table, subject, about, settings, chosen.output, chosen.force)
-    with progress("asking about every case") as show:
+    with progress("asking about every case", answers=chosen.max_answers) as show:
         extraction = run.complete(explain_as_set(subject, settings, tell=show))
     run.begin()
     run.save(extraction)

@@ -98,7 +98,7 @@ def why(
         wanted = {"share": share, "reasons": reasons or 1, "prefer": preferred, "proof": proof is not False}
         _explain_row(subject, values, {**wanted, **wish}, seconds or ROW_SECONDS, radius, as_json)
     else:
-        with progress("asking the model"):
+        with progress("asking the model", seconds=seconds or TABLE_SECONDS):
             answer: TableReasons | ChangesTable
             if changes_table:
                 answer = find_actions(subject, wished, ChangeLimits(*limits))
@@ -131,7 +131,7 @@ def _explain_row(
     from hornbook.schema import write_object
 
     reasoner, part, reach = Reasoner(subject), seconds / (1 + radius), None
-    with progress("asking the model"):
+    with progress("asking the model", seconds=seconds):
         answer = reasoner.explain(values, seconds=part, **wanted)
         if radius:
             reach = reasoner.measure_radius(values, wanted["proof"], part)
