@@ -81,7 +81,7 @@ class LearnOptions(TypedDict, total=False):
     epsilon, delta
         The tolerated disagreement, and the tolerated probability that it is exceeded; 0.05 by default.
     sample_size
-        How many samples an equivalence query draws: `angluin`, the default, `paper`, `vapnik` or a number.
+        How many samples an equivalence query draws: `angluin`, the default, `paper` or a number.
     min_precision
         The share of what a rule newly rejects that the model must reject too (`prime` only); 0.9 by default.
     margin

@@ -285,13 +285,6 @@ def exceeds(share: Share, tolerance: float, strict: bool = False) -> bool:
     return strict and share.high > tolerance
 
 
-MOORE_FAMILIES = (1, 2, 7, 61, 2480, 1385552, 75973751474, 14087648235707352472)
-"""Number of Moore families on 0, 1, … 7 variables (OEIS A102896)."""
-
-LARGEST_SAMPLE = 10**12
-"""Maximum sample size; larger ones are refused."""
-
-
 def check_tolerances(epsilon: float, delta: float) -> None:
     """Refuse epsilon or delta outside the open interval from 0 to 1."""
     for name, value in (("epsilon", epsilon), ("delta", delta)):
@@ -306,9 +299,7 @@ def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query
     ----------
     rule
         `paper`: ⌈(n^2.1 + log₂(1/δ))/ε⌉, the size the paper chose. `angluin`:
-        ⌈(ln(1/δ) + i·ln 2)/ε⌉, which makes the whole run probably approximately correct.
-        `vapnik`: ⌈(log₂|H| + log₂(1/δ))/ε⌉, where log₂|H| is `log2_horn_functions`, refused where
-        it is beyond reach. Or a number.
+        ⌈(ln(1/δ) + i·ln 2)/ε⌉, which makes the whole run probably approximately correct. Or a number.
     width
         The number n of variables.
     epsilon, delta
@@ -327,43 +318,6 @@ def sample_size(rule: str | int, width: int, epsilon: float, delta: float, query
         return math.ceil((math.pow(width, 2.1) + math.log2(1 / delta)) / epsilon)
     if rule == "angluin":
         return math.ceil((math.log(1 / delta) + query * math.log(2)) / epsilon)
-    if rule == "vapnik":
-        return _vapnik(width, epsilon, delta)
     if isinstance(rule, int) and rule > 0:
         return rule
-    raise HornbookError(f"a sample size is paper, angluin, vapnik or a positive number; got {rule!r}")
-
-
-def log2_horn_functions(width: int) -> float:
-    """The binary logarithm of the number of Horn functions of `width` variables, or an upper bound.
-
-    A Horn function is a set of models that is closed under intersection, perhaps empty. Up to seven
-    variables these were counted. A Horn function of one variable more is a pair of them, one for
-    that variable false and one for it true, so each further variable squares the number at most.
-
-    Examples
-    --------
-    >>> [round(2 ** log2_horn_functions(width)) for width in range(6)]
-    [2, 4, 14, 122, 4960, 2771104]
-    >>> log2_horn_functions(9) == 4 * log2_horn_functions(7)
-    True
-
-    References
-    ----------
-    P. Colomb, A. Irlande, O. Raynaud. Counting of Moore families for n = 7. ICFCA 2010.
-
-    """
-    counted = min(width, len(MOORE_FAMILIES) - 1)
-    # with the set of all variables among the models, or without: twice as many as Moore families
-    return math.ldexp(1 + math.log2(MOORE_FAMILIES[counted]), width - counted)
-
-
-def _vapnik(width: int, epsilon: float, delta: float) -> int:
-    # of more than 1,000 variables it would be beyond the largest float
-    size = (log2_horn_functions(min(width, 1000)) + math.log2(1 / delta)) / epsilon
-    if size > LARGEST_SAMPLE:
-        raise HornbookError(
-            f"the vapnik size for {width} variables is beyond 10^{math.floor(math.log10(size))} samples, "
-            "out of reach; choose paper, angluin or a number"
-        )
-    return math.ceil(size)
+    raise HornbookError(f"a sample size is paper, angluin or a positive number; got {rule!r}")

@@ -68,7 +68,7 @@ def learn(
     groups: options.Groups = None,
     proof: options.Proof = False,
     sample_size: Annotated[
-        str | None, options.how_sure(metavar="N", help="Samples: angluin, paper, vapnik or a number.")
+        str | None, options.how_sure(metavar="N", help="Samples: angluin, paper or a number.")
     ] = None,
     epsilon: Annotated[float, options.how_sure(help="Tolerated disagreement, and how often more.")] = 0.05,
     delta: Annotated[float, options.how_sure()] = 0.05,

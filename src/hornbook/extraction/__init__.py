@@ -10,7 +10,6 @@ from hornbook.extraction.fidelity import (
     ClassAgreement,
     CommonestClass,
     Fidelity,
-    list_groups,
     measure_fidelity,
 )
 from hornbook.extraction.given_values import (
@@ -56,7 +55,6 @@ __all__ = [
     "learn_levels",
     "learn_theory",
     "list_differences",
-    "list_groups",
     "measure_fidelity",
     "name_values",
     "read_given_row",

@@ -1,20 +1,15 @@
-"""Fidelity: how often an explanation says what its model says, of each population, class and group."""
+"""Fidelity: how often an explanation says what its model says, of each population and class."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
-from math import floor, inf
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Category, Condition, Missing, Threshold, make_range
 from hornbook.display import Displayed
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
@@ -27,9 +22,6 @@ Population: TypeAlias = RowPopulation | Literal["samples"]
 
 Labels: TypeAlias = NDArray[np.integer[Any] | np.bool_]
 """The number of a class for each case."""
-
-MAX_GROUP_CATEGORIES = 20
-"""Categories of a column that make groups, the commonest first."""
 
 MAX_NAMED_CLASSES = 8
 """Classes that a text gives figures of, those that are found least often first."""
@@ -297,45 +289,3 @@ def measure_fidelity(
         row_population=row_population,
         tables={name: pairs.tabulate(classes) for name, pairs in named.items() if len(pairs.model)},
     )
-
-
-def list_groups(
-    samples: pd.DataFrame, column: str, code_book: CodeBook = EMPTY_BOOK
-) -> Iterator[tuple[str, tuple[Condition, ...]]]:
-    """Quarters of a column's numbers, its categories, and missing values: in words and as conditions.
-
-    Every sample is in one at most.
-
-    Examples
-    --------
-    >>> for words, _ in list_groups(pd.DataFrame({"age": [1, 2, 3, 4, None]}), "age"):
-    ...     print(words)
-    age is missing
-    age ≤ 1.75
-    1.75 < age ≤ 2.5
-    2.5 < age ≤ 3.25
-    age > 3.25
-
-    """
-    values = samples[column]
-    yield code_book.describe(Missing(column)), (Missing(column),)
-    if code_book.are_quantities(values):
-        yield from _list_ranges(samples, column, code_book)
-    else:
-        for value in values.value_counts().index[:MAX_GROUP_CATEGORIES]:
-            yield code_book.describe(Category(column, value)), (Category(column, value),)
-
-
-def _list_ranges(
-    samples: pd.DataFrame, column: str, code_book: CodeBook
-) -> Iterator[tuple[str, tuple[Condition, ...]]]:
-    numbers: NDArray[Any] = samples[column].dropna().to_numpy(np.float64)
-    quarters = np.quantile(numbers, [0.25, 0.5, 0.75]) if len(numbers) else []
-    whole = code_book.words(column).whole
-    cuts = {float(floor(cut) if whole else f"{cut:.4g}") for cut in quarters if np.isfinite(cut)}
-    if not cuts:
-        return
-    for low, high in pairwise([-inf, *sorted(cuts), inf]):
-        ends = [Threshold(column, low)] if low > -inf else []
-        ends += [Threshold(column, high, above=False)] if high < inf else []
-        yield code_book.describe(make_range(column, low, high)), tuple(ends)

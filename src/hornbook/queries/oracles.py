@@ -46,7 +46,7 @@ class Sampling:
     distribution
         Where samples come from.
     size
-        Maximum number of samples of a query: `paper`, `angluin`, `vapnik` or a number.
+        Maximum number of samples of a query: `paper`, `angluin` or a number.
     epsilon, delta
         Tolerances from which the size is computed.
     seed
