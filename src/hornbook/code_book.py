@@ -49,7 +49,7 @@ from hornbook.conditions import (
 )
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.schema import leaves_out_defaults
+from hornbook.schema import leaves_out_defaults, read_object
 from hornbook.storage import read_toml
 from hornbook.tables import find_scales, number_times
 from hornbook.tables.table import sorted_levels
@@ -420,51 +420,44 @@ def read_code_book(source: CodeBookSource, frame: pd.DataFrame) -> CodeBook:
     )
 
 
+@dataclass(frozen=True)
+class _WrittenWords:
+    """The words for a column as a user writes them."""
+
+    label: str = ""
+    unit: str = ""
+    levels: Mapping[Any, str] = field(default_factory=dict)
+    order: tuple[Any, ...] = ()
+    codes: bool = False
+
+
+@dataclass(frozen=True)
+class _WrittenBook:
+    """A code book as a user writes it."""
+
+    columns: Mapping[Any, _WrittenWords] = field(default_factory=dict)
+    classes: Mapping[Any, str] = field(default_factory=dict)
+
+
 def _read_source(source: Mapping[str, Any] | str | Path | None) -> CodeBook:
     """A code book as it is written, without a table."""
-    if source is None or isinstance(source, Mapping):
-        return _read_book(source or {}, "the code book")
-    return _read_book(read_toml(Path(source)), str(source))
-
-
-def _read_book(content: Mapping[str, Any], source: str) -> CodeBook:
-    """A code book out of a mapping; a message says which part is wrong."""
-    _refuse_others(content, ("columns", "classes"), source)
-    columns, classes = (_read_mapping(content, part, source) for part in ("columns", "classes"))
-    read = {
-        str(name): _read_words(
-            _read_mapping(columns, name, f"{source}, columns"), f"{source}, column {name!r}"
-        )
-        for name in columns
+    name, content = "the code book", source or {}
+    if isinstance(source, str | Path):
+        name, content = str(source), read_toml(Path(source))
+    written = read_object(_WrittenBook, content, name)
+    columns = {
+        str(column): _read_words(words, f"{name}, column {str(column)!r}")
+        for column, words in written.columns.items()
     }
-    labels = [words.label or name for name, words in read.items()]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise HornbookError(f"{source}: two columns are called {label!r}; give them different labels")
-    return CodeBook(read, _read_names(classes, f"{source}, classes"), source)
+    _refuse_alike([words.label or column for column, words in columns.items()], name)
+    return CodeBook(columns, _read_names(written.classes, f"{name}, classes"), name)
 
 
-def _read_words(content: Mapping[str, Any], source: str) -> ColumnWords:
-    _refuse_others(content, ("label", "unit", "levels", "order", "codes"), source)
-    for part, kind, example in (
-        ("label", str, 'label = "Age at diagnosis"'),
-        ("unit", str, 'unit = "years"'),
-        ("order", list | tuple, 'order = ["low", "high"]'),
-        ("codes", bool, "codes = true"),
-    ):
-        if part in content and not isinstance(content[part], kind):
-            raise HornbookError(f"{source}: {part} is {content[part]!r}; write for example {example}")
-    levels = _read_names(_read_mapping(content, "levels", source), f"{source}, levels")
-    order = tuple(map(spell_key, content.get("order", ())))
-    if len(set(order)) < len(order):
-        raise HornbookError(f"{source}: order names a level twice; name each once")
-    words = ColumnWords(
-        content.get("label", ""),
-        content.get("unit", ""),
-        tuple(levels.items()),
-        order,
-        content.get("codes", False),
-    )
+def _read_words(written: _WrittenWords, source: str) -> ColumnWords:
+    levels = _read_names(written.levels, f"{source}, levels")
+    order = tuple(map(spell_key, written.order))
+    _refuse_alike(order, f"{source}, order")
+    words = ColumnWords(written.label, written.unit, tuple(levels.items()), order, written.codes)
     if words.unit and words.are_categories:
         raise HornbookError(
             f"{source}: levels have no unit; leave out unit, or leave out levels, order and codes"
@@ -472,30 +465,15 @@ def _read_words(content: Mapping[str, Any], source: str) -> ColumnWords:
     return words
 
 
-def _read_mapping(content: Mapping[Any, Any], part: Any, source: str) -> Mapping[Any, Any]:
-    value = content.get(part, {})
-    if not isinstance(value, Mapping):
-        raise HornbookError(f"{source}: {part} is {value!r}, and should be a table: {part} = {{ … = … }}")
-    return value
+def _read_names(written: Mapping[Any, str], source: str) -> dict[str, str]:
+    _refuse_alike([*written.values()], source)
+    return {spell_key(key): name for key, name in written.items()}
 
 
-def _read_names(content: Mapping[Any, Any], source: str) -> dict[str, str]:
-    names = {spell_key(key): name for key, name in content.items()}
-    for key, name in names.items():
-        if not isinstance(name, str) or not name.strip():
-            raise HornbookError(f'{source}: {key} is {name!r}; a name is a text: {key} = "…"')
-        if list(names.values()).count(name) > 1:
-            alike = " and ".join(other for other, own in names.items() if own == name)
-            raise HornbookError(f"{source}: {alike} have one name, {name!r}; give them different names")
-    return names
-
-
-def _refuse_others(content: Mapping[Any, Any], parts: tuple[str, ...], source: str) -> None:
-    for part in content:
-        if part not in parts:
-            close = get_close_matches(str(part), parts, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(parts)}"
-            raise HornbookError(f"{source}: there is no {part!r}; {hint}")
+def _refuse_alike(names: Sequence[str], source: str) -> None:
+    for name in names:
+        if not name.strip() or names.count(name) > 1:
+            raise HornbookError(f"{source}: {name!r} is empty, or stands there twice; give different names")
 
 
 def _bind_column(words: ColumnWords, values: pd.Series[Any], source: str) -> ColumnWords:

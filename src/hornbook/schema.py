@@ -12,13 +12,12 @@ from __future__ import annotations
 import inspect
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Set
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -36,9 +35,6 @@ TAGS = ("kind", "form")
 
 INFINITE = {math.inf: "Infinity", -math.inf: "-Infinity"}
 """How infinite numbers are written."""
-
-MAX_SHOWN = 60
-"""Characters of a value that a message shows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +67,7 @@ def also_writes(*names: str, **parts: Callable[[Any], Any]) -> Callable[[ClassT]
     {'hits': 1, 'size': 4, 'share': 0.25}
     >>> read_object(Count, {"hits": 1, "size": "x", "share": 0.25}, "counts.json")
     Traceback (most recent call last):
-    hornbook.errors.HornbookError: counts.json: size is "x", expected int
+    hornbook.errors.HornbookError: counts.json: invalid value for type, expected int @ $.size
 
     """
 
@@ -100,12 +96,14 @@ def write_json(value: Any) -> str:
 
 def read_object(kind: type[ValueT], content: Any, source: str = "", forms: Forms | None = None) -> ValueT:
     """The value that `write_object` wrote; refuse anything else with its place in the source."""
+    from cattrs import transform_error
+
     try:
         return _converter(forms).structure(content, kind)
     except RecursionError:
         message = "it is nested too deeply"
     except Exception as error:
-        message = _describe(error, content, kind)
+        message = " ".join(transform_error(error, "$", _describe)[0].split())
     raise HornbookError(f"{source}: {message}" if source else message)
 
 
@@ -118,40 +116,11 @@ def read_json(kind: type[ValueT], text: str, source: str) -> ValueT:
     return read_object(kind, content, source)
 
 
-def _describe(error: Exception, value: Any, kind: Any) -> str:
-    """The first error below one of cattrs, in a line: its place, and what is wrong there."""
-    from cattrs import AttributeValidationNote, BaseValidationError, IterableValidationNote
+def _describe(error: BaseException, kind: Any) -> str:
+    """What is wrong at one place of an object."""
+    from cattrs.v import format_exception
 
-    key: Any
-    place = ""
-    while isinstance(error, BaseValidationError):
-        error = error.exceptions[0]
-        for note in getattr(error, "__notes__", ()):
-            if isinstance(note, AttributeValidationNote):
-                below, key, kind = f"{place}.{note.name}".removeprefix("."), note.name, note.type
-            elif isinstance(note, IterableValidationNote):
-                below, key, kind = f"{place}[{note.index!r}]", note.index, note.type
-            else:
-                continue
-            if isinstance(value, dict) and key not in value:
-                return f"{place or 'it'} has no {key!r}"
-            value, place = value[key], below
-    if isinstance(error, HornbookError):
-        return f"{place}: {error}" if place else str(error)
-    return f"{place or 'it'} is {_shorten(value)}, expected {_name_type(kind)}"
-
-
-def _name_type(kind: Any) -> str:
-    """What a message calls a type."""
-    if _has_fields(kind) or _is_mapping(kind) or is_typeddict(kind):
-        return "an object"
-    name = kind.__name__ if isinstance(kind, type) and not get_args(kind) else str(kind)
-    return re.sub(r"(?:[A-Za-z_]+[.])+", "", name)
-
-
-def _shorten(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 1]}…"
+    return str(error) if isinstance(error, HornbookError) else format_exception(error, kind)
 
 
 @lru_cache(maxsize=8)
@@ -178,8 +147,6 @@ def _converter(forms: Forms | None) -> Converter:
     for kind in (bool, int, str, NoneType):
         converter.register_structure_hook(kind, _read_exactly)
     converter.register_structure_hook(float, _read_number)
-    converter.register_structure_hook_factory(_is_list, _read_list)
-    converter.register_structure_hook_factory(_is_mapping, _read_mapping)
     converter.register_structure_hook_factory(_has_fields, _read_fields)
     converter.register_structure_hook_factory(_has_members, _read_member)
     converter.register_structure_hook_func(
@@ -250,7 +217,7 @@ def _list_tags(cls: Any) -> tuple[str, ...]:
 
 def _read_exactly(value: Any, kind: type) -> Any:
     if type(value) is not kind:
-        raise TypeError
+        raise TypeError("another type")
     return value
 
 
@@ -260,59 +227,23 @@ def _read_number(value: Any, kind: type) -> float:
         return math.nan
     named = {name: number for number, name in INFINITE.items()}
     if type(value) not in (int, float) and value not in named:
-        raise TypeError
+        raise TypeError("another type")
     return float(named.get(value, value))
 
 
-def _is_list(kind: Any) -> bool:
-    return get_origin(kind) is tuple and get_args(kind)[-1] is Ellipsis
-
-
-def _is_mapping(kind: Any) -> bool:
-    return get_origin(kind) in (dict, Mapping)
-
-
-def _read_list(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
-    from cattrs.cols import homogenous_tuple_structure_factory
-
-    return _refuse_others(list, homogenous_tuple_structure_factory(kind, converter))
-
-
-def _read_mapping(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
-    from cattrs.cols import mapping_structure_factory
-
-    return _refuse_others(dict, mapping_structure_factory(kind, converter))
-
-
-def _refuse_others(kind: type, read: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    def check_and_read(value: Any, declared: Any) -> Any:
-        if not isinstance(value, kind):
-            raise TypeError
-        return read(value, declared)
-
-    return check_and_read
-
-
 def _read_fields(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
-    """Reads an object that has all fields of a dataclass, and nothing that it does not write."""
+    """Reads an object that has the fields of a dataclass, and nothing that it does not write."""
     from cattrs.gen import make_dict_structure_fn, override
 
     cls = get_origin(kind) or kind
-    names, optional, tag = _written_fields(cls), _defaults(cls), _tag(cls)
     left_out: Any = {field.name: override(omit=True) for field in fields(cls) if not field.repr}
-    read = make_dict_structure_fn(kind, converter, **left_out)
-    known = {*names, *_ALSO_WRITTEN.get(cls, ()), *([] if tag is None else [tag])}
+    read = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=True, **left_out)
+    follows = {*_ALSO_WRITTEN.get(cls, ()), _tag(cls)}.difference(_written_fields(cls))
 
-    def check_and_read(value: Any, declared: Any) -> Any:
-        if not isinstance(value, dict):
-            raise TypeError
-        if strange := value.keys() - known:
-            raise HornbookError(f"{min(strange)!r} does not belong there")
-        if absent := [name for name in names if name not in value and name not in optional]:
-            raise HornbookError(f"it has no {absent[0]!r}")
-        return read(value, declared)
+    def read_own(value: Any, declared: Any) -> Any:
+        return read({name: part for name, part in value.items() if name not in follows}, declared)
 
-    return check_and_read
+    return read_own
 
 
 def _has_members(kind: Any) -> bool:
@@ -329,14 +260,14 @@ def _read_member(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
         classes: list[Any] = [member for member in members if _has_fields(member)]
         if not isinstance(value, dict) or not classes:
             if type(value) not in members:
-                raise TypeError
+                raise TypeError("another type")
             return value
         if len(classes) == 1:
             return converter.structure(value, classes[0])
         named = {name: member for member in classes for name in _list_tags(member)}
         tag = str(_tag(classes[0]))
         if not isinstance(value.get(tag), str) or value[tag] not in named:
-            raise HornbookError(f"{tag} is {_shorten(value.get(tag))}, expected {', '.join(named)}")
+            raise HornbookError(f"{tag} is {value.get(tag)!r}, expected {', '.join(named)}")
         return converter.structure(value, named[value[tag]])
 
     return read

@@ -203,7 +203,7 @@ def spoil(path, **changes):
         (lambda path: path.with_suffix(".json").unlink(), "net.json, which should describe the network"),
         (
             lambda path: path.with_suffix(".json").write_text("{}"),
-            "a network: it has no 'encoding'",
+            "a network: required field missing @ .*encoding",
         ),
         (lambda path: path.with_suffix(".json").write_text("]"), "does not describe a network"),
         (lambda path: spoil(path, encoding="loud"), "unknown encoding 'loud'"),
