@@ -27,7 +27,7 @@ from hornbook.models import AnswerCheck, as_predictor, ask_anew, bind_classifier
 from hornbook.remote import Endpoint, EndpointSettings
 from hornbook.remote import http as endpoint_http
 from hornbook.remote.endpoint import AnswerCache, row_key
-from hornbook.remote.predictor import find_classes, read_answers
+from hornbook.remote.predictor import find_classes, read_scores
 from hornbook.remote.protocols import CellRows, JsonProtocol, MlflowProtocol
 
 ROWS = pd.DataFrame({"age": [20.0, 40.0, np.nan, 80.0], "visits": [1, 2, 3, 4], "sex": ["f", "m", "f", None]})
@@ -65,7 +65,6 @@ def test_mlflow_requests_keep_words_and_missing_values() -> None:
         rows = read_rows(server.bodies[0])
         assert list(rows.columns) == ["age", "visits", "sex"]
         assert rows["sex"].tolist()[:3] == ["f", "m", "f"] and rows.isna().sum().sum() == 2
-        assert endpoint.identity["mlflow"] == "3.17.2"
 
 
 def test_the_open_inference_protocol_is_a_function_of_json(tmp_path: Path) -> None:
@@ -172,7 +171,7 @@ def test_served_model_decides_every_row_as_the_model_itself(protocol: str, tmp_p
 
 def test_columns_and_missing_values_are_written_as_the_settings_say() -> None:
     with serve_mlflow(probability) as server:
-        settings = EndpointSettings(server.url, columns=("visits", "age"), missing="nan")
+        settings = EndpointSettings(f"{server.url}/invocations", columns=("visits", "age"), missing="nan")
         predictor = as_predictor(Endpoint(settings))
         predictor.decide_rows(predictor.read(ROWS))
         data = server.bodies[-1]["dataframe_split"]["data"]
@@ -353,10 +352,10 @@ def test_one_row_that_takes_too_long_is_an_error() -> None:
     ("content", "message"),
     [
         ({"predictions": [0.5]}, "answered 4 rows with 1 answers"),
-        ({"prediction": [0.5] * 4}, "answered without a list 'predictions'"),
+        ({"prediction": [0.5] * 4}, "answered without 'predictions'"),
         ("<html>", "something else than JSON"),
         ({"predictions": [[0.5, 0.5], [1.0], [0.5, 0.5], [0.5, 0.5]]}, "not a score and none of the classes"),
-        ({"predictions": [[0.5, 0.2, 0.3]] * 4}, "3 numbers a row, and there are 2 classes"),
+        ({"predictions": [[0.5, 0.2, 0.3]] * 4}, "not a score and none of the classes"),
         ({"predictions": [None] * 4}, "answered a row with null"),
         ({"predictions": ["yes"] * 4}, 'answered a row with "yes"'),
         ({"predictions": [17.5] * 4}, "threshold"),
@@ -402,10 +401,9 @@ def test_any_answers_are_classes_scores_or_a_model_error(answers: list[Any], cla
         model.classes_ = classes or find_classes(model, answers)
         assert len(model.classes_) >= 2
     with suppress(ModelError):
-        read = read_answers(model, answers)
+        read = read_scores(model, answers)
         assert len(read) == len(answers) and np.isfinite(read).all()
-        if read.dtype == np.intp:
-            assert ((read >= 0) & (read < len(model.classes_ or (0, 1)))).all()
+        assert read.shape[1:] in ((), (len(model.classes_ or (0, 1)),))
 
 
 def test_answers_that_change_are_noticed(tmp_path: Path) -> None:
@@ -471,7 +469,7 @@ def test_server_that_cannot_be_reached_is_one_line() -> None:
     with pytest.raises(
         ModelError, match=f"cannot reach {url}/invocations: connection refused; is the server"
     ):
-        as_predictor(EndpointSettings(f"{url}/invocations", retries=1).url)
+        bind_classifier(f"{url}/invocations", ROWS, seed=0)
 
 
 @pytest.mark.parametrize(
@@ -511,10 +509,10 @@ def test_credentials_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ("", 'does not say where the model is: url = "http'),
-        ('url = "http://h"\nprotocoll = "json"', "did you mean 'protocol'"),
-        ('url = "http://h"\nprotocol = "grpc"', "the protocol is one of"),
-        ('url = "http://h"\nmax_batch = "many"', "max_batch cannot be 'many'"),
+        ("", "it has no 'url'"),
+        ('url = "http://h"\nprotocoll = "json"', "'protocoll' does not belong there"),
+        ('url = "http://h"\nprotocol = "grpc"', 'protocol is "grpc", expected'),
+        ('url = "http://h"\nmax_batch = "many"', 'max_batch is "many", expected int'),
         ('url = "http://h/x"\nprotocol = "json"\nrequest = {rows = 1}', "in one place"),
         ("url = ", "is not TOML"),
         ("url = " + "[" * 3000, "it is nested too deeply"),
@@ -525,10 +523,10 @@ def test_credentials_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
                 "timeout = nan": "timeout is at least 0.001 and at most 86,400; got nan",
                 "retries = 1000000": "retries is at least 0 and at most 100",
                 "threshold = nan": "a threshold is a finite number",
-                "classes = [1, [2]]": "classes of an endpoint cannot be",
+                "classes = [1, [2]]": "classes of an endpoint are words and numbers",
                 'classes = ["a", "a"]': "named once each",
                 'classes = ["a"]': "two classes or more",
-                "columns = [1]": "columns of an endpoint cannot be '1'",
+                "columns = [1]": r"columns\[0\] is 1, expected str",
                 'request = {a = "$rows", day = 1979-05-27}': "holds texts, finite numbers",
                 'request = {a = "$rows", b = nan}': "holds texts, finite numbers",
                 '[headers]\n"a b" = "x"': "the header 'a b', or its value, has a character",

@@ -30,8 +30,9 @@ from hornbook.paper.envelopes import make_sentence
 from hornbook.queries import Budget
 from hornbook.remote import Sentence
 from hornbook.remote import http as endpoint_http
-from hornbook.remote.language import reword_model
+from hornbook.remote.language import open_model
 from hornbook.runs import describe_model
+from hornbook.schema import read_object
 
 WORDS = {
     "pronoun": {"she": "She", "he": "He"},
@@ -223,7 +224,7 @@ def test_a_server_that_refuses_log_probabilities_is_quoted(tmp_path: Path) -> No
         ({"unknown": {"job": "somebody"}}, "no words for an unknown 'place'"),
         ({"words": {**WORDS, "job": {"nurse": " "}}}, "no words for the level 'nurse'"),
         ({"words": {**WORDS, "pronoun": {"she": "They", "he": "they"}}}, "two different words"),
-        ({"read": "guesses"}, "'probabilities' or 'votes'"),
+        ({"read": "guesses"}, 'read is "guesses", expected'),
         ({"votes": 0}, "1 vote or more, not 0"),
         ({"proposals": -1}, "0 proposals or more, not -1"),
     ],
@@ -231,7 +232,7 @@ def test_a_server_that_refuses_log_probabilities_is_quoted(tmp_path: Path) -> No
 def test_sentences_that_cannot_be_said_are_refused(changes: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"template": TEMPLATE, "asks": "pronoun", "words": WORDS, "unknown": UNKNOWN}
     with pytest.raises(HornbookError, match=message):
-        Sentence.parse({**given, **changes}, "model.toml")
+        read_object(Sentence, {**given, **changes}, "model.toml")
 
 
 def test_a_level_without_words_is_named() -> None:
@@ -413,7 +414,7 @@ def test_the_recorded_answers_of_the_guide_are_those_of_its_model(tmp_path: Path
     (weights,) = Path(package.origin).parent.glob("*.gguf")
     recorded = pd.read_csv(Path(__file__).parents[2] / "docs" / "how-to" / "pronouns.csv")[::40]
     rows = recorded[["occupation", "period", "continent"]].astype(object)
-    model = reword_model(str(weights), make_sentence(WORDINGS[0]), tmp_path)
+    model = open_model(str(weights), tmp_path, make_sentence(WORDINGS[0]))
     rows = rows.where(rows.notna(), None)
     teacher = Subject.bind(model, rows, target="pronoun", hold_out=False).teacher
     second = teacher.measure_support(rows, 1)

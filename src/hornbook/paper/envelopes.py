@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction, learn_levels
 from hornbook.models import Subject, is_url
-from hornbook.remote import Sentence, reword_model
+from hornbook.remote import Endpoint, LocalLanguageModel, Sentence, open_model
 from hornbook.report import format_percent, render_page
 from hornbook.schema import write_json
 from hornbook.storage import read_json, write_file
@@ -148,12 +148,17 @@ def _ask_wordings(
 ) -> list[tuple[RecordedModel, Mapping[str, Any]]]:
     """The recorded answers to each wording, and what asking cost."""
     place = source if is_url(source) else str(Path(source).resolve())
-    recorded, model = [], None
+    recorded: list[tuple[RecordedModel, Mapping[str, Any]]] = []
+    model: Endpoint | LocalLanguageModel | None = None
     for number, template in enumerate(TEMPLATES, 1):
         answers, cost = folder / f"answers-{number}.csv", folder / f"answers-{number}.json"
         if not cost.exists():
             tell(f"wording {number} of {len(TEMPLATES)}: {template}")
-            model = reword_model(source if model is None else model, make_sentence(template), folder)
+            sentence = make_sentence(template)
+            if isinstance(model, LocalLanguageModel):
+                model = model.reword(sentence)
+            else:
+                model = open_model(source, folder, sentence)
             rows, start = list_rows(), time.process_time()
             teacher = Subject.bind(model, rows, target=ASKED, hold_out=False).teacher
             second = teacher.measure_support(rows, 1)

@@ -8,9 +8,8 @@ from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
     from hornbook.remote.endpoint import Endpoint, EndpointCounts
-    from hornbook.remote.language import LocalLanguageModel, open_model, reword_model
-    from hornbook.remote.sentence import Sentence
-    from hornbook.remote.settings import EndpointSettings
+    from hornbook.remote.language import LocalLanguageModel, open_model
+    from hornbook.remote.settings import EndpointSettings, Sentence
 
 __all__ = [
     "Endpoint",
@@ -19,15 +18,13 @@ __all__ = [
     "LocalLanguageModel",
     "Sentence",
     "open_model",
-    "reword_model",
 ]
 
 __getattr__ = load_lazily(
     "hornbook.remote",
     {
         "endpoint": ["Endpoint", "EndpointCounts"],
-        "language": ["LocalLanguageModel", "open_model", "reword_model"],
-        "sentence": ["Sentence"],
-        "settings": ["EndpointSettings"],
+        "language": ["LocalLanguageModel", "open_model"],
+        "settings": ["EndpointSettings", "Sentence"],
     },
 )

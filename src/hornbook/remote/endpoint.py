@@ -10,14 +10,13 @@ import json
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.deadline import Stopwatch
@@ -27,16 +26,13 @@ from hornbook.models.answers import is_asked_anew
 from hornbook.models.outputs import Output
 from hornbook.models.predictor import Predictor, RemoteModel
 from hornbook.remote import predictor
-from hornbook.remote.http import BatchTooLarge, HttpClient, Response
+from hornbook.remote.http import BatchTooLarge, HttpClient
 from hornbook.remote.protocols import CellRows, EndpointProtocol, find_protocol
 from hornbook.remote.settings import EndpointSettings
 from hornbook.storage import cache_folder, write_errors
 
 ANSWERS_FILE = "answers.sqlite"
 """The name of the cache in a run folder, or in the user's cache folder."""
-
-KEYS_PER_QUERY = 500
-"""Keys that are looked up at a time; SQLite takes 999 at least."""
 
 LOCK_SECONDS = 60.0
 """Seconds to wait while another process writes answers."""
@@ -91,18 +87,12 @@ class AnswerCache:
                     "WITHOUT ROWID"
                 )
 
-    def find(self, keys: Sequence[bytes]) -> dict[bytes, Any]:
+    def find(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """The answers that are known, by their keys."""
-        answers = {}
+        select = "SELECT answer FROM answers WHERE key = ?"
         with self._errors():
-            for start in range(0, len(keys), KEYS_PER_QUERY):
-                part = keys[start : start + KEYS_PER_QUERY]
-                places = ",".join("?" * len(part))
-                rows = self._connection.execute(
-                    f"SELECT key, answer FROM answers WHERE key IN ({places})", part
-                )
-                answers.update({key: json.loads(answer) for key, answer in rows})
-        return answers
+            found = ((key, self._connection.execute(select, (key,)).fetchone()) for key in keys)
+            return {key: json.loads(row[0]) for key, row in found if row is not None}
 
     def add(self, answers: Mapping[bytes, Any]) -> None:
         """Keep answers; one that is known already is replaced."""
@@ -175,7 +165,7 @@ class Endpoint(RemoteModel):
     name
         Its URL without the scheme.
     identity
-        The URL, the protocol, and what the server says about its model: what answers are kept by.
+        The URL, the protocol, and the shape of requests: what answers are kept by.
     classes_
         Its classes; None until they are given or found.
 
@@ -187,7 +177,7 @@ class Endpoint(RemoteModel):
         self.name = self.settings.url.partition("://")[2]
         self.classes_ = self.settings.classes
         self.client = HttpClient(self.settings)
-        self.protocol: EndpointProtocol = find_protocol(self.settings, self.client)
+        self.protocol: EndpointProtocol = find_protocol(self.settings)
         self.cache = AnswerCache((folder or cache_folder()) / ANSWERS_FILE)
         self._counts = EndpointCounts()
         self._lock = threading.RLock()
@@ -199,7 +189,7 @@ class Endpoint(RemoteModel):
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What answers depend on besides rows: URL, protocol, and the server's own description."""
+        """What answers depend on besides rows: URL, protocol, and the shape of requests."""
         return {
             "url": self.protocol.url,
             "protocol": self.protocol.name,
@@ -224,8 +214,8 @@ class Endpoint(RemoteModel):
 
     def read_numbers(self, rows: Any) -> NDArray[Any] | None:
         """The one number for each row, if the server answers with one, and no threshold is set."""
-        answers = predictor.read_answers(self, self.answer_rows(rows))
-        return answers if self.settings.threshold is None and answers.dtype != np.intp else None
+        scores = predictor.read_scores(self, self.answer_rows(rows))
+        return scores if self.settings.threshold is None and scores.ndim == 1 else None
 
     def adapt(self, name: str, positive: Any, output: Output | None) -> Predictor:
         """The score of the positive class, and the server's own decision."""
@@ -261,7 +251,7 @@ class Endpoint(RemoteModel):
                 return []
             digest = hashlib.sha256(json.dumps([self.identity, cells.columns]).encode()).hexdigest()
             places = {row_key(digest, row): place for row, place in cells.find_different().items()}
-            known = self.cache.find(list(places))
+            known = self.cache.find(places)
             self._count(answers=len(places), cached=len(known))
             if is_asked_anew():
                 answers = self._ask_rows(cells, places, keep=False)
@@ -314,14 +304,9 @@ class Endpoint(RemoteModel):
         """The answers about some rows, and the seconds that they took; runs in a thread of its own."""
         url, written = self.protocol.url, rows.write_nan() if self.settings.missing == "nan" else rows
         request = self.protocol.write(written)
-        response = self._post(request)
-        content = self.protocol.add_missing(response.json(url), lambda: self._post(request).json(url))
-        return self.protocol.read(content, len(rows)), response.seconds
-
-    def _post(self, request: Any) -> Response:
-        """The response to a request, a JSON value."""
-        body = json.dumps(request, ensure_ascii=False).encode("utf-8", "replace")
-        return self.client.post(self.protocol.url, body)
+        content, seconds = self.client.post(url, request)
+        content = self.protocol.add_missing(content, lambda: self.client.post(url, request)[0])
+        return self.protocol.read(content, len(rows)), seconds
 
     def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
         """Rows that the model, if it chats and the user wants proposals, expects to break rules about it."""
@@ -329,7 +314,7 @@ class Endpoint(RemoteModel):
         if sentence is None or request is None:
             return []
         try:
-            contents = [self._post(request).json(self.protocol.url) for _ in range(sentence.proposals)]
+            contents = [self.client.post(self.protocol.url, request)[0] for _ in range(sentence.proposals)]
         except BatchTooLarge:
             raise self._too_late() from None
         return [sentence.read_case(text) for each in contents for text in self.protocol.read_texts(each)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import HornbookError, ModelError, ModelTimeout, library
-from hornbook.remote.settings import TOKEN_VARIABLE, EndpointSettings
+from hornbook.remote.settings import EndpointSettings
 from hornbook.storage import parse_json
 
 NO_CONNECTION, LOST_CONNECTION = 0, 1
@@ -22,12 +23,12 @@ NO_CONNECTION, LOST_CONNECTION = 0, 1
 BUSY_STATUSES = (NO_CONNECTION, 429, 503)
 """Statuses of a server that may answer any request later."""
 
-RETRIED_STATUSES = (*BUSY_STATUSES, LOST_CONNECTION, 502, 504)
+RETRIED_STATUSES = (*BUSY_STATUSES, LOST_CONNECTION, 500, 502, 504)
 """Statuses that may be gone when the same request is repeated."""
 
 FAILURE_RETRIES = 2
-"""How often a request is repeated after status 500, which many servers give for rows they cannot read,
-and how often a first one is where no server answers."""
+"""How often a request is repeated after status 500, which many servers give for rows they cannot read, and
+how often a first one is where no server answers."""
 
 FIRST_DELAY, MAX_DELAY = 0.25, 30.0
 """Seconds before the first repetition, and the most; they double in between, and vary by half."""
@@ -63,13 +64,6 @@ class Response:
     seconds: float = 0.0
     retry_after: float = 0.0
 
-    def json(self, url: str) -> Any:
-        """The JSON value of the text."""
-        try:
-            return parse_json(self.text)
-        except HornbookError as error:
-            raise ModelError(f"{url} answered with something else than JSON: {error}") from None
-
 
 class HttpClient:
     """Sends requests to a server, from several threads: with credentials, a timeout and repetitions.
@@ -103,23 +97,21 @@ class HttpClient:
         self._lock = threading.Lock()
         self._quiet = Deadline.after(0)
         self._stopped = threading.Event()
+        self._is_found = False
 
-    def get(self, url: str) -> Response:
-        """The response to a GET; a server that cannot be reached is an error."""
-        response = self._repeat("GET", url, None)
-        if response.status in (NO_CONNECTION, LOST_CONNECTION):
-            raise self._error(response, url)
-        return response
+    def post(self, url: str, value: Any) -> tuple[Any, float]:
+        """The JSON value in answer to another one, and the seconds that it took.
 
-    def post(self, url: str, body: bytes) -> Response:
-        """The response to a POST of JSON; any but a successful one is an error.
-
-        `BatchTooLarge` is raised if it does not come in time, or is refused for its length.
+        `BatchTooLarge` is raised if it does not come in time, or is refused for its length; any other
+        answer than a successful one is an error.
         """
-        response = self._repeat("POST", url, body)
+        response = self._repeat(url, json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
         if response.status != 200:
             raise self._error(response, url)
-        return response
+        try:
+            return parse_json(response.text), response.seconds
+        except HornbookError as error:
+            raise ModelError(f"{url} answered with something else than JSON: {error}") from None
 
     @contextmanager
     def without_repetitions(self) -> Iterator[None]:
@@ -130,13 +122,16 @@ class HttpClient:
         finally:
             self._stopped.clear()
 
-    def _repeat(self, method: str, url: str, body: bytes | None) -> Response:
+    def _repeat(self, url: str, body: bytes) -> Response:
         """Send a request until it is answered, or repeated as often as may be."""
         attempt = 0
         while True:
             self._stopped.wait(self._quiet.left)
-            response = self._send(method, url, body)
-            if attempt >= self._max_repetitions(method, response.status) or self._stopped.is_set():
+            response = self._send(url, body)
+            retries = self.settings.retries if response.status in RETRIED_STATUSES else 0
+            self._is_found |= response.status != NO_CONNECTION
+            most = min(FAILURE_RETRIES, retries) if response.status == 500 or not self._is_found else retries
+            if attempt >= most or self._stopped.is_set():
                 return response
             delay = min(FIRST_DELAY * 2**attempt, MAX_DELAY) * (0.5 + random.random())
             if response.retry_after:
@@ -146,19 +141,13 @@ class HttpClient:
             with self._lock:
                 self.repetitions += 1
 
-    def _max_repetitions(self, method: str, status: int) -> int:
-        """How often a request may be repeated; that of a description less often, as its URL may be wrong."""
-        if status == 500 or (method == "GET" and status in RETRIED_STATUSES):
-            return min(FAILURE_RETRIES, self.settings.retries)
-        return self.settings.retries if status in RETRIED_STATUSES else 0
-
-    def _send(self, method: str, url: str, body: bytes | None) -> Response:
+    def _send(self, url: str, body: bytes) -> Response:
         errors, clock = self._urllib3.exceptions, Stopwatch()
         with self._lock:
             self.requests += 1
         try:
             answer = self._pool.request(
-                method,
+                "POST",
                 url,
                 body=body,
                 headers=self._headers,
@@ -167,9 +156,7 @@ class HttpClient:
                 redirect=False,
             )
         except errors.ReadTimeoutError:
-            if body is not None:
-                raise BatchTooLarge from None
-            return Response(NO_CONNECTION, f"no answer within {self.settings.timeout:g} seconds")
+            raise BatchTooLarge from None
         except errors.LocationValueError as error:
             raise HornbookError(f"{url} is not a URL: {error}") from None
         except (errors.ConnectTimeoutError, errors.NewConnectionError, errors.ProxyError) as error:
@@ -210,17 +197,10 @@ class HttpClient:
             return ModelTimeout(f"cannot reach {self.settings.url}: {response.text}; is the server running?")
         if status == LOST_CONNECTION:
             return ModelError(f"{url} ends the connection without an answer: {response.text}")
-        if status in (401, 403):
-            return ModelError(
-                f"{url} refuses the credentials (status {status}); give them by the environment: "
-                f"{TOKEN_VARIABLE}, or headers of a TOML file"
-            )
         if status in BUSY_STATUSES:
             return ModelTimeout(
                 f"{url} is too busy (status {status}), also after {self.settings.retries} retries"
             )
-        if 300 <= status < 400:
-            return ModelError(f"{url} has moved (status {status}); give the URL where it is now")
         return ModelError(f"{url} answered with status {status}: {self._quote(response.text)}")
 
     def _quote(self, text: str) -> str:

@@ -1,226 +1,66 @@
-"""Language models as classifiers of rows: each row is a sentence, and the answer a word in it.
+"""Language models in this process as classifiers of rows, and the one door to language models anywhere.
 
-Behind an endpoint they speak the open protocol of completions and chats, as Ollama, vLLM, llama.cpp and
-`transformers serve` do. In this process they are loaded by the library transformers, GGUF files too.
+Each row is a sentence, and the answer a word in it. Models are loaded by the library transformers, GGUF
+files too.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stderr
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.errors import HornbookError, ModelError, library
+from hornbook.errors import HornbookError, library
 from hornbook.models import is_url
 from hornbook.remote.endpoint import Endpoint
-from hornbook.remote.protocols import CellRows, EndpointProtocol, check_count, shorten
-from hornbook.remote.sentence import Sentence
-from hornbook.remote.settings import EndpointSettings
+from hornbook.remote.protocols import CellRows
+from hornbook.remote.settings import EndpointSettings, Sentence
+from hornbook.schema import read_object
 from hornbook.storage import read_toml
 
 if TYPE_CHECKING:
     import pandas as pd
 
-LIKELIEST_TOKENS = 20
-"""How many of the likeliest tokens a server is asked for: the most that the protocol allows."""
-
 SENTENCES_AT_A_TIME = 16
 """Sentences of one length that a model in this process reads at a time."""
 
 
-@dataclass(frozen=True)
-class LanguageProtocol(EndpointProtocol):
-    """The open protocol of language models: what completions and chats share."""
-
-    sentence: Sentence
-    model: str | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the sentence."""
-        return self.sentence.columns
-
-    def describe(self) -> dict[str, Any]:
-        """The model's name and the sentence."""
-        return {"model": self.model, **self.sentence.describe()}
-
-    def _name_model(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The request with the name of the model, if the user gave one."""
-        return request if self.model is None else {"model": self.model, **request}
-
-    def _share_tokens(self, tokens: Mapping[str, float]) -> dict[str, float]:
-        """The share of each level; raise if no word is among the likeliest tokens."""
-        shares = self.sentence.share_tokens(tokens)
-        if shares is None:
-            raise ModelError(
-                f"{self.url}: none of the words {', '.join(self.sentence.choices)} begins with one of the "
-                f"likeliest tokens {', '.join(map(repr, list(tokens)[:5]))}; word the template otherwise"
-            )
-        return shares
-
-
-@dataclass(frozen=True)
-class CompletionProtocol(LanguageProtocol):
-    """Completions of texts, `POST …/v1/completions`: the probabilities of the next token."""
-
-    name: ClassVar[str] = "completions"
-
-    def __post_init__(self) -> None:
-        if self.sentence.read == "votes":
-            raise HornbookError('a server of completions gives probabilities: read = "probabilities"')
-        if not self.sentence.template.rstrip().endswith(f"{{{self.sentence.asks}}}"):
-            raise HornbookError(
-                f"a model that completes texts reads nothing after the word that is asked for: the template "
-                f"has to end with {{{self.sentence.asks}}}"
-            )
-
-    def write(self, rows: CellRows) -> Any:
-        """The beginnings of the sentences, and how to complete them: by one token, the likeliest first."""
-        prompts = [self.sentence.split(row)[0].rstrip() for row in rows.to_objects()]
-        prompt = prompts[0] if len(prompts) == 1 else prompts  # some servers take one text alone
-        request = {"prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": LIKELIEST_TOKENS}
-        return self._name_model(request)
-
-    def read(self, content: Any, size: int) -> list[Any]:
-        """For each row the share of each level in the probabilities of their words."""
-        choices = content.get("choices") if isinstance(content, dict) else None
-        choices = check_count(choices, size, self.url, "'choices'")
-        return [self._read_shares(choice) for choice in sorted(choices, key=_place)]
-
-    def _read_shares(self, choice: Any) -> dict[str, float]:
-        try:
-            likeliest = choice["logprobs"]["top_logprobs"][0]
-            tokens = {str(token): float(value) for token, value in likeliest.items()}
-        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-            raise ModelError(
-                f"{self.url} gives no log-probabilities of tokens: {shorten(choice)}; count answers in words "
-                'instead: …/v1/chat/completions and read = "votes"'
-            ) from None
-        return self._share_tokens(tokens)
-
-
-@dataclass(frozen=True)
-class ChatProtocol(LanguageProtocol):
-    """Answers of a chat model, `POST …/v1/chat/completions`: probabilities of the first token, or votes."""
-
-    name: ClassVar[str] = "chat"
-
-    @property
-    def max_rows(self) -> int:
-        """A chat is about one row."""
-        return 1
-
-    def write(self, rows: CellRows) -> Any:
-        """The instruction about a row."""
-        message = {"role": "user", "content": self.sentence.instruct(rows.to_objects()[0])}
-        request: dict[str, Any] = {"messages": [message]}
-        if self.sentence.read == "votes":
-            request |= {"n": self.sentence.votes, "max_tokens": 8, "temperature": 1}
-        else:
-            request |= {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": LIKELIEST_TOKENS}
-        return self._name_model(request)
-
-    def add_missing(self, content: Any, ask: Callable[[], Any]) -> Any:
-        """A response with all votes: many servers give one answer a request, however many are asked for."""
-        choices = self._read_choices(content)
-        while self.sentence.read == "votes" and len(choices) < self.sentence.votes:
-            choices = [*choices, *self._read_choices(ask())]
-        return {"choices": choices}
-
-    def write_proposals(self, rules: Sequence[str]) -> Any:
-        """The request for a case against rules."""
-        message = {"role": "user", "content": self.sentence.ask_for_case(rules)}
-        return self._name_model({"messages": [message], "max_tokens": 64, "temperature": 1})
-
-    def _read_choices(self, content: Any) -> list[Any]:
-        """The answers in a response."""
-        choices = content.get("choices") if isinstance(content, dict) else None
-        if not isinstance(choices, list) or not choices:
-            raise ModelError(f"{self.url} answered without a list 'choices': {shorten(content)}")
-        return choices
-
-    def read_texts(self, content: Any) -> list[str]:
-        """The answers in words."""
-        try:
-            return [str(each["message"]["content"]) for each in self._read_choices(content)]
-        except (KeyError, TypeError):
-            raise ModelError(f"{self.url} answered without messages: {shorten(content)}") from None
-
-    def read(self, content: Any, size: int) -> list[Any]:
-        """The share of each level in the probabilities of their words, or in the votes."""
-        if self.sentence.read == "votes":
-            return [self.sentence.count_votes(self.read_texts(content))]
-        try:
-            likeliest = self._read_choices(content)[0]["logprobs"]["content"][0]["top_logprobs"]
-            tokens = {str(each["token"]): float(each["logprob"]) for each in likeliest}
-        except (IndexError, KeyError, TypeError, ValueError):
-            raise ModelError(
-                f'{self.url} gives no log-probabilities of tokens; count answers instead: read = "votes"'
-            ) from None
-        return [self._share_tokens(tokens)]
-
-
-def _place(choice: Any) -> int:
-    """The number of the text that a completion belongs to."""
-    return int(choice.get("index", 0)) if isinstance(choice, dict) else 0
-
-
-def open_model(source: str | Path, answers: Path | None = None) -> Endpoint | LocalLanguageModel:
+def open_model(
+    source: str | Path, answers: Path | None = None, sentence: Sentence | None = None
+) -> Endpoint | LocalLanguageModel:
     """The model behind a URL, or the one that a TOML file describes: `url` is elsewhere, `path` is a file.
 
     Parameters
     ----------
     source
-        The URL, or the path of the TOML file; a path in it is relative to its folder.
+        The URL, or the path of the TOML file; a path in it is relative to its folder. With a sentence also
+        a GGUF file, or the folder of a model.
     answers
         The folder in which the answers of an endpoint are kept; by default the user's cache folder.
-
-    """
-    content = {} if is_url(source) else read_toml(Path(source))
-    if "path" not in content:
-        return Endpoint(source, answers)
-    if content.keys() != {"path", "sentence"} or not isinstance(content["path"], str):
-        raise HornbookError(f"{source}: a language model in this process has a path and a table [sentence]")
-    return LocalLanguageModel(
-        Path(source).parent / content["path"], Sentence.parse(content["sentence"], str(source))
-    )
-
-
-def reword_model(
-    source: str | Endpoint | LocalLanguageModel, sentence: Sentence, answers: Path | None = None
-) -> Endpoint | LocalLanguageModel:
-    """A language model with a sentence of the caller's.
-
-    Parameters
-    ----------
-    source
-        A GGUF file or a folder, the URL or TOML file of an endpoint, or a model that is loaded already.
     sentence
-        How a row is said in words.
-    answers
-        The folder in which the answers of an endpoint are kept.
+        How a row is said in words, in the place of the file's sentence.
 
     """
-    if isinstance(source, LocalLanguageModel):
-        return source.reword(sentence)
-    if isinstance(source, Endpoint):
-        return Endpoint(replace(source.settings, sentence=sentence), answers)
     if is_url(source):
-        return Endpoint(EndpointSettings(source, sentence=sentence), answers)
-    if not source.endswith(".toml"):
-        return LocalLanguageModel(source, sentence)
-    content = read_toml(Path(source))
-    if "path" in content:
-        return LocalLanguageModel(Path(source).parent / str(content["path"]), sentence)
-    settings = EndpointSettings.read({name: content[name] for name in content if name != "sentence"}, source)
-    return Endpoint(replace(settings, sentence=sentence), answers)
+        return Endpoint(EndpointSettings(str(source), sentence=sentence), answers)
+    path = Path(source)
+    content = {"path": path.name} if sentence and path.suffix != ".toml" else read_toml(path)
+    if sentence:
+        content.pop("sentence", None)
+    if "path" not in content:
+        settings = EndpointSettings.read(content, str(source))
+        return Endpoint(replace(settings, sentence=sentence) if sentence else settings, answers)
+    if content.keys() - {"path", "sentence"} or not isinstance(content["path"], str):
+        raise HornbookError(f"{source}: a language model in this process has a path and a table [sentence]")
+    words = sentence or read_object(Sentence, content.get("sentence"), f"{source}: [sentence]")
+    return LocalLanguageModel(Path(source).parent / content["path"], words)
 
 
 class LocalLanguageModel:

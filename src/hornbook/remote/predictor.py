@@ -6,6 +6,7 @@ numbers, one a class. A number from 0 to 1 is the score of the second of two cla
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -84,95 +85,65 @@ def _unwrap(answer: Any) -> Any:
 
 def score_classes(model: Endpoint, output: Output | None, rows: Any) -> NDArray[Any]:
     """The score of each class for each row, shape (rows, classes)."""
-    answers = read_answers(model, model.answer_rows(rows))
-    if answers.dtype == np.intp:
-        own: NDArray[np.float64] = np.eye(len(model.classes_ or TWO_CLASSES))[answers]
-        return own
-    return class_scores(answers, output or "score", model.name)
+    return class_scores(read_scores(model, model.answer_rows(rows)), output or "score", model.name)
 
 
 def number_rows(model: Endpoint, output: Output | None, rows: Any) -> NDArray[np.intp]:
     """The number of the class that the server decides for, for each row."""
-    answers, threshold = read_answers(model, model.answer_rows(rows)), model.settings.threshold
-    if answers.dtype == np.intp:
-        return answers
+    scores, threshold = read_scores(model, model.answer_rows(rows)), model.settings.threshold
     if threshold is not None:
-        second: Bools = positive_scores(answers, 1, output or "score", model.name) >= np.float32(threshold)
+        second: Bools = positive_scores(scores, 1, output or "score", model.name) >= np.float32(threshold)
         return second.astype(np.intp)
-    if answers.ndim == 2:
-        largest: NDArray[np.intp] = answers.argmax(axis=1)
+    if scores.ndim == 2:
+        largest: NDArray[np.intp] = scores.argmax(axis=1)
         return largest
-    if output is None and (outside := answers[(answers < 0) | (answers > 1)]).size:
+    if output is None and (outside := scores[(scores < 0) | (scores > 1)]).size:
         raise ModelError(describe_numbers(model.settings.url, outside[0], THRESHOLD_ADVICE))
-    second = answers >= (0.0 if output == "logit" else 0.5)
+    second = scores >= (0.0 if output == "logit" else 0.5)
     return second.astype(np.intp)
 
 
-def read_answers(model: Endpoint, answers: list[Any]) -> NDArray[Any]:
-    """Answers as numbers of classes, or as scores of shape (rows,) or (rows, classes).
+def read_scores(model: Endpoint, answers: list[Any]) -> NDArray[np.float64]:
+    """Answers as scores, of shape (rows,) where a row has one number, else (rows, classes).
 
-    The data type tells which: class numbers are `intp`, scores are `float64`.
+    A label is 1 for its class and 0 for the others.
     """
     classes, answers = model.classes_ or TWO_CLASSES, [_unwrap(each) for each in answers]
     if answers and isinstance(answers[0], dict):
         answers = [
             [each.get(str(name)) for name in classes] if isinstance(each, dict) else each for each in answers
         ]
-    if answers and isinstance(answers[0], list):
-        return _read_scores(model, answers, (len(answers), len(classes)))
-    try:
-        numbers = {label: number for number, label in enumerate(classes)}
-        labels = [numbers.get(each) for each in answers]
-    except TypeError:  # a list or an object among them
-        return _read_scores(model, answers, (len(answers),))
+    numbers = {label: number for number, label in enumerate(classes)}
+    labels = [_find_label(each, numbers) for each in answers]
     if None not in labels:
-        return np.array(labels, np.intp)
-    if len(classes) == 2:
-        return _read_scores(model, answers, (len(answers),))
-    return np.array([_number_class(model, numbers, each) for each in answers], np.intp)
+        own: NDArray[np.float64] = np.eye(len(classes))[np.array(labels, np.intp)]
+        return own
+    width = len(classes) if isinstance(answers[0], list) else 0
+    for each in answers:
+        if not (_is_score(each, width) and (width or len(classes) == 2)):
+            raise ModelError(
+                f"{model.settings.url} answered a row with {shorten(each)}, which is not a score and none of "
+                f"the classes {list(classes)}; name the classes in a TOML file: classes = […]"
+            )
+    return np.array(answers, np.float64)
 
 
-def _read_scores(model: Endpoint, answers: list[Any], shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Numbers as an array of the given shape; raise for anything else."""
-    try:
-        scores = np.array(answers, np.float64)
-    except (TypeError, ValueError):
-        scores = np.full(shape, np.nan)  # such as rows of several lengths
-    if scores.shape == shape and np.isfinite(scores).all():
-        return scores
-    if len(shape) == 2 and scores.shape[1:] != shape[1:]:
-        raise ModelError(
-            f"{model.settings.url} gives {scores.shape[1]} numbers a row, and there are {shape[1]} classes; "
-            "name them in a TOML file: classes = […]"
-        )
-    wrong = next(each for each in answers if not _is_score(each, shape[1:]))
-    raise ModelError(
-        f"{model.settings.url} answered a row with {shorten(wrong)}, which is not a score and none of the "
-        f"classes {list(model.classes_ or TWO_CLASSES)}; name the classes in a TOML file: classes = […]"
-    )
-
-
-def _is_score(answer: Any, shape: tuple[int, ...]) -> bool:
-    """Whether the answer about a row is a finite number, or a list of as many as the shape says."""
-    if shape:
-        return (
-            isinstance(answer, list)
-            and len(answer) == shape[0]
-            and all(_is_score(each, ()) for each in answer)
-        )
-    return isinstance(answer, int | float) and bool(np.isfinite(answer))
-
-
-def _number_class(model: Endpoint, numbers: dict[Any, int], answer: Any) -> int:
-    """The number of a class, which is a label or that number itself."""
-    if answer in numbers:
-        return numbers[answer]
-    if isinstance(answer, int) and 0 <= answer < len(numbers):
+def _find_label(answer: Any, numbers: dict[Any, int]) -> int | None:
+    """The number of a class that an answer names, or is where there are more than two; None of others."""
+    if isinstance(answer, list | dict):
+        return None
+    if answer not in numbers and isinstance(answer, int) and 0 <= answer < len(numbers) > 2:
         return answer
-    raise ModelError(
-        f"{model.settings.url} answered a row with {shorten(answer)}, which is none of the classes "
-        f"{list(numbers)}; name all of them in a TOML file: classes = […]"
-    )
+    return numbers.get(answer)
+
+
+def _is_score(answer: Any, width: int) -> bool:
+    """Whether the answer about a row is a finite number, or a list of as many as the width says."""
+    if width:
+        return (
+            isinstance(answer, list) and len(answer) == width and all(_is_score(each, 0) for each in answer)
+        )
+    return isinstance(answer, int | float) and abs(answer) < math.inf
 
 
 def _list_labels(model: Endpoint, answers: list[Any]) -> tuple[Any, ...]:

@@ -1,7 +1,8 @@
-"""How servers are asked: MLflow's scoring server, and any other function of JSON.
+"""How servers are asked: MLflow's, any other function of JSON, and language models.
 
 MLflow: POST /invocations with `dataframe_split`
-(https://mlflow.org/docs/latest/ml/deployment/deploy-model-locally).
+(https://mlflow.org/docs/latest/ml/deployment/deploy-model-locally). Language models speak the open protocol
+of completions and chats, as Ollama, vLLM, llama.cpp and `transformers serve` do.
 """
 
 from __future__ import annotations
@@ -9,17 +10,18 @@ from __future__ import annotations
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError, ModelError
-from hornbook.remote.http import HttpClient
-from hornbook.remote.settings import EndpointSettings
+from hornbook.remote.settings import EndpointSettings, Sentence
+
+LIKELIEST_TOKENS = 20
+"""How many of the likeliest tokens a server is asked for: the most that the protocol allows."""
 
 MAX_WHOLE_NUMBER = 2.0**53
 """Below this, whole numbers are written without a decimal point, whatever the type of their column."""
@@ -147,35 +149,13 @@ class EndpointProtocol(ABC):
 
 
 @dataclass(frozen=True)
-class MlflowProtocol(EndpointProtocol):
-    """MLflow's scoring server."""
-
-    name: ClassVar[str] = "mlflow"
-    version: str | None = None
-
-    def describe(self) -> dict[str, Any]:
-        """The version of the server; it says nothing about its model."""
-        return {"mlflow": self.version}
-
-    def write(self, rows: CellRows) -> Any:
-        """Rows as `dataframe_split`, or as `inputs` if columns have no names."""
-        if rows.columns is None:
-            return {"inputs": rows.rows}
-        return {"dataframe_split": {"columns": rows.columns, "data": rows.rows}}
-
-    def read(self, content: Any, size: int) -> list[Any]:
-        """The list of predictions."""
-        answers = content.get("predictions") if isinstance(content, dict) else content
-        return check_count(answers, size, self.url, "'predictions'")
-
-
-@dataclass(frozen=True)
 class JsonProtocol(EndpointProtocol):
     """A function of JSON, whose requests and responses the user describes.
 
     `request` is a request in which `$rows` stands for a list of objects, `$values` for a list of lists,
-    `$row` for one object, where a request is about one row, and `$count` for the number of rows. `answers`
-    is the path of the answers in a response: names of fields, numbers of items, and `*` for each row.
+    `$row` for one object, where a request is about one row, `$columns` for their names and `$count` for the
+    number of rows. `answers` is the path of the answers in a response: names of fields, numbers of items, and
+    `*` for each row.
 
     Examples
     --------
@@ -225,48 +205,181 @@ class JsonProtocol(EndpointProtocol):
         return check_count(answers, size, self.url, repr(self.answers))
 
 
-def find_protocol(settings: EndpointSettings, client: HttpClient) -> EndpointProtocol:
-    """The protocol that is named, or that the URL and the server's own description tell."""
-    url, parts = settings.url.rstrip("/"), urlsplit(settings.url)
-    path, root = parts.path.rstrip("/"), f"{parts.scheme}://{parts.netloc}"
-    name = settings.protocol
-    if name is None:
-        if path.endswith("/invocations") or path == "":
-            name = "mlflow"
-        elif path.endswith("/chat/completions"):
-            name = "chat"
-        elif path.endswith("/completions"):
-            name = "completions"
-    if name in ("chat", "completions"):
-        return _find_language(settings, name)
-    if name == "json":
-        return JsonProtocol(settings.url, settings.request, settings.answers)
+@dataclass(frozen=True)
+class MlflowProtocol(JsonProtocol):
+    """MLflow's scoring server: rows are `dataframe_split`, or `inputs` if columns have no names."""
+
+    name: ClassVar[str] = "mlflow"
+    request: Any = field(
+        default_factory=lambda: {"dataframe_split": {"columns": "$columns", "data": "$values"}}
+    )
+    answers: str = "predictions"
+
+    def write(self, rows: CellRows) -> Any:
+        """The request with the rows in their place."""
+        return {"inputs": rows.rows} if rows.columns is None else super().write(rows)
+
+
+@dataclass(frozen=True)
+class LanguageProtocol(EndpointProtocol):
+    """The open protocol of language models: what completions and chats share."""
+
+    sentence: Sentence
+    model: str | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the sentence."""
+        return self.sentence.columns
+
+    def describe(self) -> dict[str, Any]:
+        """The model's name and the sentence."""
+        return {"model": self.model, **self.sentence.describe()}
+
+    def _name_model(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request with the name of the model, if the user gave one."""
+        return request if self.model is None else {"model": self.model, **request}
+
+    def _share_tokens(self, tokens: Mapping[str, float]) -> dict[str, float]:
+        """The share of each level; raise if no word is among the likeliest tokens."""
+        shares = self.sentence.share_tokens(tokens)
+        if shares is None:
+            raise ModelError(
+                f"{self.url}: none of the words {', '.join(self.sentence.choices)} begins with one of the "
+                f"likeliest tokens {', '.join(map(repr, list(tokens)[:5]))}; word the template otherwise"
+            )
+        return shares
+
+
+@dataclass(frozen=True)
+class CompletionProtocol(LanguageProtocol):
+    """Completions of texts, `POST …/v1/completions`: the probabilities of the next token."""
+
+    name: ClassVar[str] = "completions"
+
+    def __post_init__(self) -> None:
+        if self.sentence.read == "votes":
+            raise HornbookError('a server of completions gives probabilities: read = "probabilities"')
+        if not self.sentence.template.rstrip().endswith(f"{{{self.sentence.asks}}}"):
+            raise HornbookError(
+                f"a model that completes texts reads nothing after the word that is asked for: the template "
+                f"has to end with {{{self.sentence.asks}}}"
+            )
+
+    def write(self, rows: CellRows) -> Any:
+        """The beginnings of the sentences, and how to complete them: by one token, the likeliest first."""
+        prompts = [self.sentence.split(row)[0].rstrip() for row in rows.to_objects()]
+        prompt = prompts[0] if len(prompts) == 1 else prompts  # some servers take one text alone
+        request = {"prompt": prompt, "max_tokens": 1, "temperature": 0, "logprobs": LIKELIEST_TOKENS}
+        return self._name_model(request)
+
+    def read(self, content: Any, size: int) -> list[Any]:
+        """For each row the share of each level in the probabilities of their words."""
+        choices = content.get("choices") if isinstance(content, dict) else None
+        choices = check_count(choices, size, self.url, "'choices'")
+        return [self._read_shares(choice) for choice in sorted(choices, key=_place)]
+
+    def _read_shares(self, choice: Any) -> dict[str, float]:
+        try:
+            likeliest = choice["logprobs"]["top_logprobs"][0]
+            tokens = {str(token): float(value) for token, value in likeliest.items()}
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+            raise ModelError(
+                f"{self.url} gives no log-probabilities of tokens: {shorten(choice)}; count answers in words "
+                'instead: …/v1/chat/completions and read = "votes"'
+            ) from None
+        return self._share_tokens(tokens)
+
+
+@dataclass(frozen=True)
+class ChatProtocol(LanguageProtocol):
+    """Answers of a chat model, `POST …/v1/chat/completions`: probabilities of the first token, or votes."""
+
+    name: ClassVar[str] = "chat"
+
+    @property
+    def max_rows(self) -> int:
+        """A chat is about one row."""
+        return 1
+
+    def write(self, rows: CellRows) -> Any:
+        """The instruction about a row."""
+        message = {"role": "user", "content": self.sentence.instruct(rows.to_objects()[0])}
+        request: dict[str, Any] = {"messages": [message]}
+        if self.sentence.read == "votes":
+            request |= {"n": self.sentence.votes, "max_tokens": 8, "temperature": 1}
+        else:
+            request |= {"max_tokens": 1, "temperature": 0, "logprobs": True, "top_logprobs": LIKELIEST_TOKENS}
+        return self._name_model(request)
+
+    def add_missing(self, content: Any, ask: Callable[[], Any]) -> Any:
+        """A response with all votes: many servers give one answer a request, however many are asked for."""
+        choices = self._read_choices(content)
+        while self.sentence.read == "votes" and len(choices) < self.sentence.votes:
+            choices = [*choices, *self._read_choices(ask())]
+        return {"choices": choices}
+
+    def write_proposals(self, rules: Sequence[str]) -> Any:
+        """The request for a case against rules."""
+        message = {"role": "user", "content": self.sentence.ask_for_case(rules)}
+        return self._name_model({"messages": [message], "max_tokens": 64, "temperature": 1})
+
+    def _read_choices(self, content: Any) -> list[Any]:
+        """The answers in a response."""
+        choices = content.get("choices") if isinstance(content, dict) else None
+        if not isinstance(choices, list) or not choices:
+            raise ModelError(f"{self.url} answered without a list 'choices': {shorten(content)}")
+        return choices
+
+    def read_texts(self, content: Any) -> list[str]:
+        """The answers in words."""
+        try:
+            return [str(each["message"]["content"]) for each in self._read_choices(content)]
+        except (KeyError, TypeError):
+            raise ModelError(f"{self.url} answered without messages: {shorten(content)}") from None
+
+    def read(self, content: Any, size: int) -> list[Any]:
+        """The share of each level in the probabilities of their words, or in the votes."""
+        if self.sentence.read == "votes":
+            return [self.sentence.count_votes(self.read_texts(content))]
+        try:
+            likeliest = self._read_choices(content)[0]["logprobs"]["content"][0]["top_logprobs"]
+            tokens = {str(each["token"]): float(each["logprob"]) for each in likeliest}
+        except (IndexError, KeyError, TypeError, ValueError):
+            raise ModelError(
+                f'{self.url} gives no log-probabilities of tokens; count answers instead: read = "votes"'
+            ) from None
+        return [self._share_tokens(tokens)]
+
+
+def _place(choice: Any) -> int:
+    """The number of the text that a completion belongs to."""
+    return int(choice.get("index", 0)) if isinstance(choice, dict) else 0
+
+
+def find_protocol(settings: EndpointSettings) -> EndpointProtocol:
+    """The protocol that is named, or that the end of the URL tells."""
+    url, name = settings.url.rstrip("/"), settings.protocol
+    if name is None and url.endswith("/invocations"):
+        name = "mlflow"
+    elif name is None and url.endswith("/completions"):
+        name = "chat" if url.endswith("/chat/completions") else "completions"
     if name == "mlflow":
-        endpoint = url if path else f"{root}/invocations"
-        answer = client.get(f"{endpoint.removesuffix('/invocations')}/version")
-        version = answer.text.strip()[:40] if answer.status == 200 else None
-        if version is None and settings.protocol is None and path == "":
-            raise HornbookError(f"{url} is not a server of MLflow's: {PROTOCOL_ADVICE}")
-        return MlflowProtocol(endpoint, version)
-    raise HornbookError(f"cannot tell from {url} how its model is asked: {PROTOCOL_ADVICE}")
-
-
-PROTOCOL_ADVICE = (
-    "give a URL that ends with /invocations (MLflow), or a TOML file with url, protocol, request and answers"
-)
-
-
-def _find_language(settings: EndpointSettings, name: str) -> EndpointProtocol:
-    """The protocol for a language model, which needs a sentence."""
-    from hornbook.remote.language import ChatProtocol, CompletionProtocol
-
+        return MlflowProtocol(url)
+    if name == "json":
+        return JsonProtocol(url, settings.request, settings.answers)
+    if name is None:
+        raise HornbookError(
+            f"cannot tell from {url} how its model is asked: give a URL that ends with /invocations, as "
+            "MLflow's do, or a TOML file with url, protocol, request and answers"
+        )
     if settings.sentence is None:
         raise HornbookError(
-            f"{settings.url} is a language model, which is asked by sentences: give a TOML file with its url "
+            f"{url} is a language model, which is asked by sentences: give a TOML file with its url "
             "and a table [sentence]"
         )
     kind = ChatProtocol if name == "chat" else CompletionProtocol
-    return kind(settings.url, settings.sentence, settings.model)
+    return kind(url, settings.sentence, settings.model)
 
 
 def check_count(answers: Any, size: int, url: str, place: str) -> list[Any]:
@@ -295,6 +408,8 @@ def _fill(template: Any, rows: CellRows) -> Any:
         return [list(row) for row in rows.rows]
     if template == "$row":
         return rows.to_objects()[0]
+    if template == "$columns":
+        return rows.columns
     if template == "$count":
         return len(rows)
     if isinstance(template, dict):
