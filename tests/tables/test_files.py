@@ -209,8 +209,8 @@ def test_read_table_counts_what_it_takes_for_missing_among_numbers(tmp_path: Pat
     assert table.kinds == {"age": "quantitative", "word": "categorical"}
     assert table.frame["age"].isna().tolist() == [False, *[True] * 5, False, True]
     assert table.frame["word"].tolist()[1:4] == ["-", "b", "."]
-    said = "column 'age' holds numbers; 5 cells such as 'n/a' are taken for missing values"
-    assert table.notes == (said,)
+    words = "taken for missing values: 1 × '-', 1 × '.', 1 × '?', 1 × 'N/A', 1 × 'NULL', 1 × 'n/a'"
+    assert table.notes == (f"column 'age' holds numbers; {words}",)
     assert read_table(path, missing=["?"]).kinds["age"] == "categorical"
 
 

@@ -184,7 +184,7 @@ def test_read_table_reads_dates_whose_order_is_clear(tmp_path: Path, date: str) 
     seen = table.frame["seen"]
     assert table.kinds["seen"] == "quantitative" and seen.dt.normalize()[0] == pd.Timestamp("2024-01-31")
     assert seen.isna().tolist() == [False, True, True]
-    assert table.notes == ("column 'seen' holds dates; 1 cell such as '-' is taken for missing values",)
+    assert table.notes == ("column 'seen' holds dates; taken for missing values: 1 × '-', 1 × '?'",)
     path = written(tmp_path, "t.csv", f"seen,b\n{date},1\n?,2\n")
     assert read_table(path, kinds={"seen": "categorical"}).frame["seen"].tolist()[0] == date
     mixed = written(tmp_path, "t.csv", f"seen,b\n{date},1\nnever,2\n")

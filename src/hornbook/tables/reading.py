@@ -29,6 +29,9 @@ MISSING_MARKERS = ("?", "", "NA", "NaN")
 NUMBER_MARKERS = ("n/a", "-", "null", ".")
 """Further markers of a missing value in a column of numbers."""
 
+PLAIN_MARKERS = ("", "na", "nan")
+"""Markers of which nothing needs to be said."""
+
 MAX_NOTES = 4
 """Columns of which a note says what was taken for missing values, or looks like numbers."""
 
@@ -263,7 +266,8 @@ class _Column:
     text_format
         How its numbers are written, if it holds texts.
     sorts
-        For each sort of cells that it has how many there are, and one of them.
+        For each sort of cells that it has how many there are of each marker of a missing value, and of
+        others how many there are in all, by one of them.
     are_words
         Whether the user says that it holds words, whatever they look like.
     date_order
@@ -275,13 +279,13 @@ class _Column:
     place: str
     kind: str
     text_format: TextFormat
-    sorts: Mapping[str, tuple[int, str]]
+    sorts: Mapping[str, Mapping[str, int]]
     are_words: bool = False
     date_order: str | None = None
 
     def holds(self, *sorts: str) -> bool:
         """Whether the known cells are of these sorts alone, and there is one besides markers."""
-        known = self.sorts.keys() - {"missing"}
+        known = self.sorts.keys() - {"missing", "marked"}
         return self.kind == "VARCHAR" and bool(known - {"marker"}) and known <= {*sorts}
 
     def find_date_order(self, connection: Any, given: str) -> str | None:
@@ -291,7 +295,7 @@ class _Column:
         """
         if self.are_words or not self.holds("date", "marker"):
             return None
-        count, example = self.sorts["date"]
+        ((example, count),) = self.sorts["date"].items()
         counts = ", ".join(f"count({_read_date('cell', order)})" for order in DATE_ORDERS)
         cells = f"(SELECT known(trimmed({self.place})) AS cell FROM {given}) WHERE sort(cell) = 'date'"
         (readable,) = connection.sql(f"SELECT {counts} FROM {cells}").fetchall()
@@ -311,7 +315,7 @@ class _Column:
     @property
     def value(self) -> str:
         """The values in SQL: numbers, truth values, times or words."""
-        is_complete = "missing" not in self.sorts
+        is_complete = not self.sorts.keys() & {"missing", "marked"}
         if self.kind != "VARCHAR":
             is_double = self.kind == "DECIMAL" or (self.kind == "NUMBER" and not is_complete)
             return f"CAST({self.place} AS DOUBLE)" if is_double else self.place
@@ -327,22 +331,19 @@ class _Column:
             return f"TRY_CAST({cell} AS {'BIGINT' if is_whole else 'DOUBLE'})"
         if self.holds("truth"):
             return f"(lower({cell}) = 'true')" if is_complete else f"CAST(lower({cell}) = 'true' AS DOUBLE)"
-        return cell if self.sorts.keys() - {"missing"} else "CAST(NULL AS DOUBLE)"
+        return cell if self.sorts.keys() - {"missing", "marked"} else "CAST(NULL AS DOUBLE)"
 
     def describe(self) -> Iterator[str]:
-        """Say which further markers stand among numbers or dates, or that words look like numbers."""
-        if (self.are_numbers or self.date_order is not None) and "marker" in self.sorts:
-            count, example = self.sorts["marker"]
-            kind, cells = "numbers" if self.are_numbers else "dates", "cells" if count > 1 else "cell"
-            are = "are" if count > 1 else "is"
-            yield (
-                f"column {self.name!r} holds {kind}; {count:,} {cells} such as {example!r} {are} taken for "
-                "missing values"
-            )
+        """Say which missing values stand among numbers or dates, or that words look like numbers."""
+        markers = sorted({**self.sorts.get("marked", {}), **self.sorts.get("marker", {})}.items())
+        if (self.are_numbers or self.date_order is not None) and markers:
+            kind = "numbers" if self.are_numbers else "dates"
+            counts = ", ".join(f"{count:,} × {marker!r}" for marker, count in markers)
+            yield f"column {self.name!r} holds {kind}; taken for missing values: {counts}"
         elif not self.are_words and not self.are_numbers and self.holds("whole", "number", "like a number"):
             yield (
                 f"column {self.name!r} holds words that look like numbers, such as "
-                f"{self.sorts['like a number'][1]!r}; if they are, say decimal=',' or thousands=… (--csv "
+                f"{min(self.sorts['like a number'])!r}; if they are, say decimal=',' or thousands=… (--csv "
                 "decimal=,), or leave out their signs"
             )
 
@@ -365,29 +366,30 @@ def _simplify_type(name: str) -> str:
 
 def _count_cells(
     connection: Any, given: str, places: Sequence[str], kinds: Sequence[str]
-) -> tuple[int, dict[str, dict[str, tuple[int, str]]]]:
-    """The number of rows, and for each column how many cells are of which sort, with one of them.
+) -> tuple[int, dict[str, dict[str, dict[str, int]]]]:
+    """The number of rows, and for each column how many cells are of which sort, by markers or one of them.
 
     The texts of all columns are looked at as one column: an expression for each takes memory for each.
     """
     texts = [place for place, kind in zip(places, kinds, strict=True) if kind == "VARCHAR"]
     others = [place for place in places if place not in {*texts}]
-    sorts: dict[str, dict[str, tuple[int, str]]] = {place: {} for place in places}
+    sorts: dict[str, dict[str, dict[str, int]]] = {place: {} for place in places}
     if others:
         known = ", ".join(f"count(*) - count({place})" for place in others)
         ((rows, *missing),) = connection.sql(f"SELECT count(*), {known} FROM {given}").fetchall()
         for place, number in zip(others, missing, strict=True):
             if number:
-                sorts[place]["missing"] = number, ""
+                sorts[place]["missing"] = {"": number}
     if texts:
         cells = connection.sql(
-            "SELECT place, sort(known(cell)) AS sort, count(*), any_value(cell) "
-            f"FROM (SELECT unnest(range({len(texts)})) AS place, trimmed(unnest([{', '.join(texts)}])) "
-            f"AS cell FROM {given}) GROUP BY place, sort"
+            "SELECT place, sort, histogram(CASE WHEN sort IN ('marked', 'marker') THEN cell END), "
+            "any_value(cell), count(*) FROM (SELECT place, cell, sort(cell) AS sort FROM "
+            f"(SELECT unnest(range({len(texts)})) AS place, trimmed(unnest([{', '.join(texts)}])) AS cell "
+            f"FROM {given})) GROUP BY place, sort"
         ).fetchall()
-        for number, sort, count, example in cells:
-            sorts[texts[number]][sort] = count, example
-    return rows if others else sum(count for count, _ in sorts[texts[0]].values()), sorts
+        for number, sort, markers, example, count in cells:
+            sorts[texts[number]][sort] = markers or {example or "": count}
+    return rows if others else sum(sum(each.values()) for each in sorts[texts[0]].values()), sorts
 
 
 def define_macros(connection: Any, missing: Iterable[str], text_format: TextFormat) -> None:
@@ -395,7 +397,7 @@ def define_macros(connection: Any, missing: Iterable[str], text_format: TextForm
     markers = {marker.strip().lower() for marker in missing}
     number_markers = NUMBER_MARKERS if {marker.lower() for marker in MISSING_MARKERS} <= markers else ()
     missing_list, number_list = (
-        ", ".join(map(quote, ["", *sorted(each)])) for each in (markers, number_markers)
+        ", ".join(map(quote, [PLAIN_MARKERS[0], *sorted(each)])) for each in (markers, number_markers)
     )
     patterns = {
         "whole": r"[+-]?\d{1,18}",
@@ -412,8 +414,9 @@ def define_macros(connection: Any, missing: Iterable[str], text_format: TextForm
         "trimmed": "CASE WHEN regexp_full_match(cell, '[!-~]+') THEN cell "
         f"ELSE trim(cell, {quote(BLANKS)}) END",
         "known": f"CASE WHEN lower(cell) IN ({missing_list}) THEN NULL ELSE cell END",
-        "sort": "CASE WHEN cell IS NULL THEN 'missing' "
-        f"WHEN lower(cell) IN ({number_list}) THEN 'marker' {sorts} ELSE 'word' END",
+        "sort": f"CASE WHEN cell IS NULL OR lower(cell) IN {PLAIN_MARKERS} AND known(cell) IS NULL "
+        f"THEN 'missing' WHEN known(cell) IS NULL THEN 'marked' WHEN lower(cell) IN ({number_list}) "
+        f"THEN 'marker' {sorts} ELSE 'word' END",
     }
     for name, meaning in macros.items():
         connection.execute(f"CREATE TEMP MACRO {name}(cell) AS {meaning}")
