@@ -241,13 +241,6 @@ def test_extraction_shows_itself_in_a_notebook(extraction):
     assert "<script>" not in html and "<b>ill" not in html
 
 
-def test_every_candidate_can_be_watched(explainer):
-    seen = []
-    explainer.extract(watch=seen.append, n_samples=1000, max_literals=2)
-    assert {candidate.form for candidate in seen} == {"tree", "card", "rules"}
-    assert all(candidate.literals <= 2 for candidate in seen)
-
-
 def test_lines_are_proved(explainer):
     extraction = explainer.extract(form="tree", proof=True, **SMALL)
     assert {line.guarantee.kind for line in extraction.lines if line.guarantee} == {"proved"}

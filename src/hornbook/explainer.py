@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypedDict, TypeVar, Unpack
@@ -24,15 +23,11 @@ from hornbook.extraction import (
     Extraction,
     describe_learning,
     explain,
-    learn_judged_cases,
-    learn_levels,
-    learn_theory,
 )
-from hornbook.extraction.learning import Watch
 from hornbook.models import Predictor, Subject
 from hornbook.models.answers import limit_answers
 from hornbook.proof import PROOF_SECONDS
-from hornbook.queries import Binariser, Budget, Learner, QuerySubject, Settings
+from hornbook.queries import Binariser, Learner, QuerySubject
 from hornbook.reasons import (
     ChangeFinder,
     ChangeLimits,
@@ -47,6 +42,8 @@ from hornbook.reasons import (
 )
 from hornbook.runs import (
     ProofLimits,
+    explain_as_set,
+    learn_as_set,
     library_versions,
     make_prover,
     prove_lines,
@@ -55,8 +52,9 @@ from hornbook.runs import (
     start_run,
 )
 from hornbook.runs.folder import TRACE_FILE
+from hornbook.runs.making import read_learning
 from hornbook.storage import lock_folder
-from hornbook.surrogates import Candidate, Form
+from hornbook.surrogates import Form
 from hornbook.tables import as_frame
 
 Parameters = ParamSpec("Parameters")
@@ -92,7 +90,7 @@ class LearnOptions(TypedDict, total=False):
 
     max_queries: int
     max_rules: int
-    max_literals: int
+    max_literals: int | None
     max_answers: int | None
     max_seconds: float | None
     epsilon: float
@@ -100,6 +98,21 @@ class LearnOptions(TypedDict, total=False):
     sample_size: str | int
     min_precision: float
     margin: float
+
+
+LEARNING: LearnOptions = {
+    "max_queries": 100,
+    "max_rules": 100,
+    "max_literals": None,
+    "max_answers": None,
+    "max_seconds": None,
+    "epsilon": 0.05,
+    "delta": 0.05,
+    "sample_size": "angluin",
+    "min_precision": 0.9,
+    "margin": 0.0,
+}
+"""The options of a learner where none are given."""
 
 
 def _as_question(
@@ -232,7 +245,6 @@ class Explainer(Displayed):
         certify: bool = False,
         proof: bool = False,
         proof_seconds: float = PROOF_SECONDS,
-        watch: Callable[[Candidate], None] | None = None,
     ) -> Extraction:
         """Explain what the model does, by rules, a score card or a tree.
 
@@ -257,8 +269,6 @@ class Explainer(Displayed):
             `missed` of a point of the frontier says how far it may be from the best.
         proof, proof_seconds
             Whether to prove or refute each line of rules or a tree for every row, and for how long.
-        watch
-            Is called with every candidate.
 
         """
         if proof:
@@ -275,7 +285,6 @@ class Explainer(Displayed):
             n_samples=n_samples,
             balance=balance,
             certify=certify,
-            watch=watch,
         )
         return extraction if prover is None else prove_lines(extraction, prover, ProofLimits(proof_seconds))
 
@@ -498,24 +507,21 @@ class Explainer(Displayed):
         learner: Learner = "prime",
         proof: bool = False,
         folder: str | Path | None = None,
-        watch: Watch | None = None,
         **options: Unpack[LearnOptions],
     ) -> Extraction:
         """Learn a Horn theory about the model by membership and equivalence queries; see `hornbook.learn`."""
-        subject, clock = self.subject, Stopwatch()
+        settings = _read_options(learner, self.subject.seed, proof, options)
         if learner == "envelope":
-            _refuse_envelope_proof(proof)
-            settings = replace(_make_settings(learner, options), seed=subject.seed)
-            return _keep(learn_levels(subject, options.get("margin", 0.0), settings), folder)
+            return _keep(explain_as_set(self.subject, settings), folder)
         bound = QuerySubject.bind(
             self.model,
             self.rows,
-            target=subject.target,
+            target=self.subject.target,
             code_book=self.code_book,
-            groups=subject.groups,
-            seed=subject.seed,
+            groups=self.subject.groups,
+            seed=self.subject.seed,
         )
-        return _learn(bound, _make_settings(learner, options), clock, proof, folder, watch)
+        return _learn(bound, settings, proof, folder)
 
     @cached_property
     def _reasoner(self) -> Reasoner:
@@ -533,7 +539,6 @@ def learn(
     seed: int = 0,
     proof: bool = False,
     folder: str | Path | None = None,
-    watch: Watch | None = None,
     **options: Unpack[LearnOptions],
 ) -> Extraction:
     """Learn a Horn theory by membership and equivalence queries: which cases a judge accepts.
@@ -570,8 +575,6 @@ def learn(
         Whether to prove or refute each rule for every input, if the prover supports the model.
     folder
         A run folder: it keeps the trace, from which a run that was killed goes on, and the result.
-    watch
-        Is called with the entry of the trace of each equivalence query.
     options
         Limits, and how sure the learner has to be: see `LearnOptions`.
 
@@ -588,20 +591,22 @@ def learn(
     if learner == "envelope" and target is not None:
         explainer = Explainer(judge, rows, target=target, code_book=code_book, seed=seed)
         return explainer.learn(learner="envelope", proof=proof, folder=folder, **options)
-    clock = Stopwatch()
+    settings = _read_options(learner, seed, proof, options)
     subject = QuerySubject.bind(
         judge, rows, target=target, binariser=binariser, code_book=code_book, seed=seed
     )
     if learner == "envelope":
-        _refuse_envelope_proof(proof)
-        return _keep(learn_judged_cases(subject, _make_settings(learner, options)), folder)
-    return _learn(subject, _make_settings(learner, options), clock, proof, folder, watch)
+        return _keep(learn_as_set(subject, settings), folder)
+    return _learn(subject, settings, proof, folder)
 
 
-def _refuse_envelope_proof(proof: bool) -> None:
-    """Refuse proofs of what every case shows."""
-    if proof:
+def _read_options(learner: Learner, seed: int, proof: bool, options: LearnOptions) -> dict[str, Any]:
+    """The settings of a run, as its configuration has them; refuse options that there are not."""
+    if unknown := options.keys() - LEARNING.keys():
+        raise HornbookError(f"there is no option {min(unknown)!r}; there are {', '.join(LEARNING)}")
+    if proof and learner == "envelope":
         raise HornbookError("an envelope is exact by every case that there is; leave out proof=True")
+    return {**LEARNING, **options, "learner": learner, "seed": seed}
 
 
 def _keep(extraction: Extraction, folder: str | Path | None) -> Extraction:
@@ -611,42 +616,17 @@ def _keep(extraction: Extraction, folder: str | Path | None) -> Extraction:
     return extraction
 
 
-def _make_settings(learner: Learner, options: LearnOptions) -> Settings:
-    """The settings of a run; refuse options that there are not."""
-    for name in options:
-        if name not in LearnOptions.__annotations__:
-            raise HornbookError(
-                f"there is no option {name!r}; there are {', '.join(LearnOptions.__annotations__)}"
-            )
-    return Settings(
-        Budget(options.get("max_queries", 100), options.get("max_answers"), options.get("max_seconds")),
-        learner,
-        size=options.get("sample_size", "angluin"),
-        epsilon=options.get("epsilon", 0.05),
-        delta=options.get("delta", 0.05),
-        min_precision=options.get("min_precision", 0.9),
-        max_rules=options.get("max_rules", 100),
-        max_literals=options.get("max_literals"),
-    )
-
-
 def _learn(
-    subject: QuerySubject,
-    settings: Settings,
-    clock: Stopwatch,
-    proof: bool,
-    folder: str | Path | None,
-    watch: Watch | None,
+    subject: QuerySubject, settings: dict[str, Any], proof: bool, folder: str | Path | None
 ) -> Extraction:
     """Learn a theory, prove its rules if that is wanted, and keep all in a folder if there is one."""
+    clock, path = Stopwatch(), None if folder is None else Path(folder)
     prover = make_prover(subject) if proof else None  # first: perhaps nothing can be proved
-    path = None if folder is None else Path(folder)
     with nullcontext() if path is None else lock_folder(path):
         if path is not None:
-            start_run(path, {"versions": library_versions(), **describe_learning(subject, settings)})
-        extraction = learn_theory(
-            subject, settings, trace=path and path / TRACE_FILE, watch=watch, clock=clock
-        )
+            described = describe_learning(subject, read_learning(settings))
+            start_run(path, {"versions": library_versions(), **described})
+        extraction = learn_as_set(subject, settings, trace=path and path / TRACE_FILE, clock=clock)
         if prover is not None:
             extraction = prove_lines(extraction, prover, ProofLimits())
         if path is not None:

@@ -163,6 +163,7 @@ def read_learning(settings: Mapping[str, Any]) -> Settings:
         size=settings["sample_size"],
         epsilon=settings["epsilon"],
         delta=settings["delta"],
+        min_precision=settings.get("min_precision", 0.9),
         max_rules=settings.get("max_rules", 100),
         max_literals=settings.get("max_literals"),
         seed=settings["seed"],
