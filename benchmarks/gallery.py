@@ -173,7 +173,7 @@ def show(exhibit: Exhibit, folder: Path) -> str:
     extraction = explainer.extract(form=exhibit.form, max_literals=exhibit.max_literals)
     drawn = bool(extraction.explanation.list_boxes())
     if drawn:
-        (folder / f"{exhibit.name}.svg").write_text(write_svg(extraction), "utf-8")
+        (folder / f"{exhibit.name}.svg").write_text(write_svg(extraction.explanation), "utf-8")
     return "\n".join(
         [
             f"## {exhibit.title}",

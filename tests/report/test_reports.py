@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sample_reports import make_extraction, make_tree
 
 from hornbook.extraction import Fidelity, FrontierPoint
-from hornbook.report import Chart, Dot, Series, frontier_chart, to_html, to_svg
-from hornbook.report.drawings import HEIGHT, WIDTH, even_ticks
+from hornbook.report import to_html
+from hornbook.report.drawings import HEIGHT, WIDTH, FrontierChart, even_ticks
 from hornbook.statistics import Share
 
 finite = st.floats(-1e9, 1e9, allow_subnormal=False)
@@ -27,9 +27,9 @@ def test_ticks_span_what_is_plotted(one, other):
 
 
 def test_a_picture_is_wellformed_and_stays_in_its_frame():
-    dots = (Dot(1, 0.5, 0.4, 0.6), Dot(3, 0.7, 0.6, 0.75), Dot(200, 0.95, 0.9, 1.0))
-    chart = Chart("A & b", "x < y", '"q"', (Series("one", dots), Series("two", ())))
-    picture = ElementTree.fromstring(to_svg(chart))
+    shares = Share.of(50, 100), Share.of(70, 100), Share.of(95, 100)
+    frontier = [FrontierPoint(size, Fidelity(share)) for size, share in zip((1, 3, 200), shares, strict=True)]
+    picture = ElementTree.fromstring(FrontierChart.of(frontier).draw())
     circles = [element for element in picture.iter() if element.tag == "circle"]
     assert len(circles) == 3
     assert all(0 < float(c.get("cx")) < WIDTH and 0 < float(c.get("cy")) < HEIGHT for c in circles)
@@ -41,7 +41,7 @@ def test_a_picture_is_wellformed_and_stays_in_its_frame():
 @pytest.mark.parametrize("unseen", [None, Share.of(0, 0), Share.of(9, 10)])
 def test_short_frontiers_are_drawn_too(sizes, unseen):
     frontier = [FrontierPoint(size, Fidelity(Share.of(5, 10), unseen)) for size in sizes]
-    ElementTree.fromstring(to_svg(frontier_chart(frontier), mark=3))
+    ElementTree.fromstring(FrontierChart.of(frontier).draw(mark=3))
 
 
 def test_page_has_a_strict_policy_and_loads_nothing():

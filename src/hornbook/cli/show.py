@@ -87,7 +87,7 @@ def _write(extraction: Extraction, form: Format) -> str:
         case Format.HTML:
             return to_html(extraction)
         case Format.SVG:
-            return write_svg(extraction)
+            return write_svg(extraction.explanation)
         case Format.PMML | Format.PROLOG | Format.PYTHON | Format.SQL:
             own = extraction.target, extraction.classes, extraction.levels
             return write_explanation(extraction.explanation, form.value, *own)

@@ -118,8 +118,6 @@ class Box:
         The question, or the name of the class.
     column, row
         Its place, counted from the left and from above.
-    line
-        The number of the explanation's line that says the same.
     outcome
         The number of the class; None for a question.
     yes, no
@@ -130,7 +128,6 @@ class Box:
     text: str
     column: int
     row: int
-    line: int
     outcome: int | None = None
     yes: int | None = None
     no: int | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
@@ -116,23 +115,20 @@ class DecisionTree(Explanation):
     def list_boxes(self) -> tuple[Box, ...]:
         """A box for each question and each class: a yes leads to the right, a no down."""
         boxes: list[Box] = []
-        lines = count()
 
-        def place(node: Node[Condition], column: int, row: int, line: int | None) -> int:
+        def place(node: Node[Condition], column: int, row: int) -> int:
             """Place a node and all below it; the number of its box."""
             number = len(boxes)
-            line = next(lines) if line is None else line
             if not isinstance(node, Split):
-                boxes.append(Box(self.classes[node], column, row, line, outcome=node))
+                boxes.append(Box(self.classes[node], column, row, outcome=node))
                 return number
-            box = Box(self.code_book.describe(node.question), column, row, line)
-            boxes.append(box)
-            yes = place(node.yes, column + 1, row, None if isinstance(node.yes, Split) else line)
-            no = place(node.no, column, max(each.row for each in boxes) + 1, None)
-            boxes[number] = replace(box, yes=yes, no=no)
+            boxes.append(Box(self.code_book.describe(node.question), column, row))
+            yes = place(node.yes, column + 1, row)
+            no = place(node.no, column, max(each.row for each in boxes) + 1)
+            boxes[number] = replace(boxes[number], yes=yes, no=no)
             return number
 
-        place(self.root, 0, 0, None)
+        place(self.root, 0, 0)
         return tuple(boxes)
 
     def list_regions(self) -> Iterator[Region]:

@@ -39,7 +39,7 @@ from hornbook.report.content import (
     title_diff,
     title_report,
 )
-from hornbook.report.drawings import COLOURS, N_COLOURS, draw_boxes, frontier_chart, place_mark, to_svg
+from hornbook.report.drawings import COLOURS, N_COLOURS, FrontierChart, draw_boxes
 from hornbook.schema import write_object
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def to_html(extraction: Extraction) -> str:
     """
     points = readable_points(extraction)
     chosen = next(k for k, point in enumerate(points) if point.explanation == extraction.explanation)
-    chart = frontier_chart(extraction.frontier)
+    chart = FrontierChart.of(extraction.frontier)
     return render_page(
         "extraction.html",
         title=title_report(extraction),
@@ -75,7 +75,7 @@ def to_html(extraction: Extraction) -> str:
         points=points,
         drawn=any(point.explanation.list_boxes() for point in points if point.explanation),
         chosen=chosen,
-        marks=[place_mark(chart, point.literals) for point in points],
+        marks=[chart.x(point.literals) for point in points],
         chart=chart,
         lead=summarise_extraction(extraction),
         grade=GRADES[extraction.guarantee.kind],
@@ -156,7 +156,7 @@ def to_diff_html(diff: ModelDiff) -> str:
 
 def to_notebook(extraction: Extraction) -> str:
     """Render an extraction as an HTML fragment: the explanation, its fidelity and the frontier."""
-    chart = frontier_chart(extraction.frontier)
+    chart = FrontierChart.of(extraction.frontier)
     return (
         _environment()
         .get_template("notebook.html")
@@ -287,7 +287,6 @@ def _environment() -> Environment:
     )
     environment.globals.update(
         n_colours=N_COLOURS,
-        svg=to_svg,
         boxes=draw_boxes,
         style=lambda name: Markup(read_asset(name)),
     )
