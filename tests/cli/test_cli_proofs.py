@@ -208,27 +208,30 @@ def name_classes(*parts):
 
 
 FORGERIES = {
-    "the names of the classes are exchanged": (name_classes(1), 'explanation.classes[0] is "yes", not "no"'),
-    "the model's classes are exchanged": (name_classes(0), 'classes[0] is "yes", not "no"'),
-    "both are exchanged": (name_classes(0, 1), 'classes[0] is "yes", not "no"'),
-    "a column is renamed everywhere": (rename("x", "y"), 'column is "y", not "x"'),
-    "a threshold is moved": (move_threshold, "cut is 4.25, not 4.0"),
-    "a rule is removed": (remove_rule, "explanation.rules is []"),
-    "verdicts are exchanged": (swap, "lines[0].guarantee.by is missing"),
+    "the names of the classes are exchanged": (name_classes(1), 'is "yes", and made again "no"'),
+    "the model's classes are exchanged": (name_classes(0), 'is "yes", and made again "no"'),
+    "both are exchanged": (name_classes(0, 1), 'is "yes", and made again "no"'),
+    "a column is renamed everywhere": (rename("x", "y"), 'is "column": "y", and made again "column": "x"'),
+    "a threshold is moved": (move_threshold, '"cut": 4.25, and made again "cut": 4.0'),
+    "a rule is removed": (remove_rule, '"rules": [], and made'),
+    "verdicts are exchanged": (swap, '"kind": "proved"'),
     "a refuted line is called proved": (
         set_verdict("refuted", {"kind": "proved"}),
-        "guarantee.reason is missing",
+        'is "kind": "proved"',
     ),
-    "a proved line lost its verdict": (set_verdict("proved", None), "lines[0].guarantee is null"),
-    "a refuted line lost its verdict": (set_verdict("refuted", None), "lines[1].guarantee is null"),
-    "a margin is larger": (set_verdict("proved", {"margin": 0.75}), "guarantee.margin is 0.75, not 0.49"),
+    "a proved line lost its verdict": (set_verdict("proved", None), '"guarantee": null'),
+    "a refuted line lost its verdict": (set_verdict("refuted", None), '"guarantee": null'),
+    "a margin is larger": (
+        set_verdict("proved", {"margin": 0.75}),
+        'is "margin": 0.75, and made again "margin": 0.49',
+    ),
     "a witness is another row": (
         set_verdict("refuted", {"reason": "of x = 0, z = 0"}),
-        "guarantee.reason is",
+        'is "reason": "of x = 0, z = 0"',
     ),
-    "the domain is larger": (replace_notes("x: 0 to 9", "x: 0 to 900"), "notes[1] is"),
-    "the fidelity is another one": (set_hits, "fidelity.samples.hits is 1, not"),
-    "the provenance is another one": (set_seed, "provenance.settings.seed is 9, not 0"),
+    "the domain is larger": (replace_notes("x: 0 to 9", "x: 0 to 900"), "x: 0 to 900"),
+    "the fidelity is another one": (set_hits, 'is "hits": 1, and made again'),
+    "the provenance is another one": (set_seed, 'is "seed": 9, and made again "seed": 0'),
 }
 
 

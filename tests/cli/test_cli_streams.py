@@ -100,17 +100,6 @@ def test_standard_output_that_is_full_or_closed_or_lacks_letters():
     assert done.returncode == 2 and b"cannot read \\u2205" in done.stderr
 
 
-def test_show_says_that_a_report_is_cut_short(hornbook, run_folder):
-    report = run_folder / "report.html"
-    whole = report.read_bytes()
-    for size in range(0, len(whole) - 8, len(whole) // 8):
-        report.write_bytes(whole[:size])
-        done = hornbook("show", run_folder)
-        assert done.returncode == 2 and "report.html is lost or cut short; write it again" in done.stderr
-    assert hornbook("show", run_folder, "--format", "html", "-o", report).returncode == 0
-    assert report.read_bytes() == whole
-
-
 def test_lock_folder_removes_what_a_killed_process_left_unfinished(tmp_path):
     (tmp_path / "rules.horn.hornbook-unfinished").write_text("half of")
     (tmp_path / "mine.new").write_text("a file of the user")

@@ -195,7 +195,6 @@ def _read_run(path: Path) -> object:
     for name in ("table.csv", "model.pkl"):
         shutil.copy(_run_folder().parent / name, path.parent)
     run = Run.load(folder)
-    run.refuse_cut_report()
     run.load_table()
     run.find_test_file()
     run.find_model()

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from hornbook.models import Subject
+    from hornbook.queries import QuerySubject
     from hornbook.runs import ComparisonRow, Run
 
 
@@ -48,28 +49,24 @@ def compare(
 
     """
     from hornbook.models import AnswerCheck
-    from hornbook.randomness import Purpose, generator
-    from hornbook.runs import Run, compare_rules_with_trees, compare_with_trees
+    from hornbook.runs import Run, compare_with_trees
     from hornbook.runs.comparison import TREE_SIZES
 
     kept = Run.load(run)
-    with progress("fitting trees", len(TREE_SIZES) + 2 + kept.is_by_queries) as show:
+    with progress("fitting trees", len(TREE_SIZES) + 2) as show:
+        own = None
         if kept.is_by_queries:
             if test is not None:
                 raise HornbookError(
                     "rules by queries are compared on interpretations, and not on rows: no --test"
                 )
-            bound = kept.restore_queries(model, trust_pickle, data).teacher
-            questions = bound.feature_distribution.draw(samples, generator(seed, Purpose.PEER_EVALUATION))
-            check = AnswerCheck.start(bound.decide_items, questions)
-            methods = compare_rules_with_trees(kept.extraction.explanation, bound, samples, seed)
+            subject: Subject | QuerySubject = kept.restore_queries(model, trust_pickle, data)
         else:
             subject = kept.restore(model, trust_pickle, data)
             own = _read_test_rows(kept, subject, test, describe_text(csv, missing), unknown_levels)
-            check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
-            methods = compare_with_trees(kept.extraction.explanation, subject, samples, seed, own)
+        check = AnswerCheck.start(subject.teacher.labels, subject.teacher.frame)
         rows = []
-        for row in methods:
+        for row in compare_with_trees(kept.extraction.explanation, subject, samples, seed, own):
             rows.append(row)
             show(row.method)
         notes = list(check.describe_changes())

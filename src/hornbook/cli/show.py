@@ -54,21 +54,17 @@ def show(
 
     """
     from hornbook.runs import Run
-    from hornbook.runs.folder import REPORT_FILE, seal_again
 
     kept = Run.load(run, literals)
     written = _write(kept.extraction, Format.JSON if as_json else form)
     if output is not None:
         write_file(output, written)
-        if output.resolve() == (run / REPORT_FILE).resolve():
-            seal_again(run, REPORT_FILE)
     elif form is Format.TEXT and not as_json:
         emit_lines([written])
     else:
         emit(written.rstrip("\n"))
     for note in () if form is Format.TEXT else kept.extraction.describe_refuted():
         print_remark(note)
-    kept.refuse_cut_report()
 
 
 def _write(extraction: Extraction, form: Format) -> str:

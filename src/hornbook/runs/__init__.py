@@ -1,6 +1,6 @@
 """Saved runs: the run folder, how a run is made and made again, its proofs, and comparisons with trees."""
 
-from hornbook.runs.comparison import ComparisonRow, compare_rules_with_trees, compare_with_trees
+from hornbook.runs.comparison import ComparisonRow, compare_with_trees
 from hornbook.runs.folder import (
     Run,
     library_versions,
@@ -40,7 +40,6 @@ __all__ = [
     "ProofLimits",
     "Run",
     "TargetTable",
-    "compare_rules_with_trees",
     "compare_with_trees",
     "cut_model",
     "describe_code_book",

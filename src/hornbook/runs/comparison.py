@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.baselines import UNKNOWN_INPUT, hoeffding_tree
+from hornbook.baselines import UNKNOWN_INPUT
 from hornbook.explanations import Explanation
 from hornbook.logic import Batch
 from hornbook.models import Subject
-from hornbook.queries import Literals, VariableTeacher
+from hornbook.queries import Literals, QuerySubject
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 from hornbook.tables import number_units
 
-HOEFFDING_SECONDS = 20.0
-"""Seconds in which a Hoeffding tree learns."""
-
 TREE_SIZES = (2, 4, 8, 16, 32, 64)
 """Numbers of questions of the trees that are compared."""
+
+Ask: TypeAlias = Callable[[Any], NDArray[Any]]
+"""Takes rows or interpretations, and gives something of each."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,14 @@ class ComparisonRow:
 
 def compare_with_trees(
     explanation: Explanation,
-    subject: Subject,
+    subject: Subject | QuerySubject,
     size: int,
     seed: int,
     rows: pd.DataFrame | None = None,
 ) -> Iterator[ComparisonRow]:
     """Measure an explanation and trees of several sizes on the same held-out rows and fresh samples.
+
+    Rules by queries, and the trees beside them, are about interpretations, of which none are held out.
 
     Parameters
     ----------
@@ -65,82 +68,52 @@ def compare_with_trees(
     """
     from sklearn.tree import DecisionTreeClassifier
 
-    teacher = subject.teacher
-    held_out, units, weights = subject.held_out, subject.held_out_units, subject.held_out_weights
-    if rows is not None:
-        held_out, units, weights = rows, number_units(rows), None
+    if isinstance(subject, QuerySubject):
+        draw: Callable[..., Any] = subject.teacher.feature_distribution.draw
+        encode: Ask = _encode_items
+        label: Ask = subject.teacher.decide_items
+        decide: Ask = explanation.compile().decide_items
+    else:
+        draw, encode = subject.teacher.sample, ColumnEncoder.of(subject.teacher.frame)
+        label, decide = subject.teacher.labels, explanation.decide
     training, fresh = (
-        teacher.sample(size, generator(seed, purpose))
-        for purpose in (Purpose.PEER_TRAINING, Purpose.PEER_EVALUATION)
+        draw(size, generator(seed, purpose)) for purpose in (Purpose.PEER_TRAINING, Purpose.PEER_EVALUATION)
     )
-    labels, row_labels = teacher.labels(fresh), teacher.labels(held_out)
+    wanted = label(training)
+    cases: list[tuple[Any, NDArray[Any] | None, NDArray[Any] | None]] = [(fresh, None, None)]
+    if rows is not None:
+        cases.append((rows, number_units(rows), None))
+    elif isinstance(subject, Subject) and len(subject.held_out):
+        cases.append((subject.held_out, subject.held_out_units, subject.held_out_weights))
+    labels = [label(each) for each, *_ in cases]
 
-    def measure(method: str, literals: int, on_rows: NDArray[Any], on_fresh: NDArray[Any]) -> ComparisonRow:
-        rows = Share.where(on_rows == row_labels, units, weights) if len(held_out) else None
-        return ComparisonRow(method, literals, rows, Share.where(on_fresh == labels))
+    def measure(method: str, literals: int, says: Ask) -> ComparisonRow:
+        shares = [
+            Share.where(says(each) == expected, units, weights)
+            for (each, units, weights), expected in zip(cases, labels, strict=True)
+        ]
+        return ComparisonRow(method, literals, shares[1] if len(shares) > 1 else None, shares[0])
 
-    yield measure("hornbook", explanation.literals, explanation.decide(held_out), explanation.decide(fresh))
-    common = int(np.bincount(labels).argmax())
-    always = (np.full(len(rows), common) for rows in (held_out, fresh))
-    yield measure(f'always "{explanation.classes[common]}"', 0, *always)
-    encode = ColumnEncoder.of(teacher.frame)
-    wanted = teacher.labels(training)
+    yield measure("hornbook", explanation.literals, decide)
+    common = int(np.bincount(labels[0]).argmax())
+    yield measure(f'always "{explanation.classes[common]}"', 0, lambda each: np.full(len(each), common))
     for questions in TREE_SIZES:
         tree = DecisionTreeClassifier(max_leaf_nodes=questions + 1, random_state=0)
         tree.fit(encode(training), wanted)
-        splits = int((tree.tree_.feature >= 0).sum())
-        decided = (tree.predict(encode(rows)) if len(rows) else np.zeros(0) for rows in (held_out, fresh))
-        yield measure(f"tree of scikit-learn, at most {questions}", splits, *decided)
-
-
-def compare_rules_with_trees(
-    explanation: Explanation,
-    teacher: VariableTeacher,
-    size: int,
-    seed: int,
-) -> Iterator[ComparisonRow]:
-    """Measure rules by queries, and trees over the same variables, on the same fresh interpretations.
-
-    Parameters
-    ----------
-    explanation
-        The rules.
-    teacher
-        The model that they are about, bound to the table's variables.
-    size
-        The number of samples that trees are fitted to, and of those that all are measured on.
-    seed
-        Decides the samples.
-
-    """
-    from sklearn.tree import DecisionTreeClassifier
-
-    member, distribution = teacher.decide_items, teacher.feature_distribution
-    fresh = distribution.draw(size, generator(seed, Purpose.PEER_EVALUATION))
-    labels = member(fresh)
-
-    def measure(method: str, literals: int, decided: NDArray[Any]) -> ComparisonRow:
-        return ComparisonRow(method, literals, None, Share.where(decided == labels))
-
-    yield measure("hornbook", explanation.literals, explanation.compile().decide_items(fresh))
-    common = int(np.bincount(labels).argmax())
-    yield measure(f'always "{explanation.classes[common]}"', 0, np.full(len(fresh), common))
-    rng = generator(seed, Purpose.PEER_TRAINING)
-    training = distribution.draw(size, rng)
-    wanted, state = member(training), int(rng.integers(2**31))
-    variables = Literals.of(distribution.vocabulary).drawn  # one of each pair: the other says the same
-
-    def encode(batch: Batch) -> NDArray[np.float32]:
-        return batch.to_array(UNKNOWN_INPUT, np.float32)[:, variables]
-
-    for questions in TREE_SIZES:
-        tree = DecisionTreeClassifier(max_leaf_nodes=questions + 1, random_state=state)
-        tree.fit(encode(training), wanted)
         name = f"tree of scikit-learn, at most {questions}"
-        yield measure(name, tree.get_n_leaves() - 1, tree.predict(encode(fresh)))
-    rng = generator(seed, Purpose.PEER_TRAINING)
-    grown = hoeffding_tree(member, distribution, size, rng, samples=5, seconds=HOEFFDING_SECONDS)
-    yield measure("Hoeffding tree", grown.tree.splits, grown.tree.member(fresh))
+        yield measure(name, tree.get_n_leaves() - 1, partial(_ask_tree, tree, encode))
+
+
+def _ask_tree(tree: Any, encode: Ask, cases: Any) -> NDArray[Any]:
+    decided: NDArray[Any] = tree.predict(encode(cases))
+    return decided
+
+
+def _encode_items(items: Batch) -> NDArray[np.float32]:
+    """Interpretations as numbers, shape (items, variables), without the duals, which say the same."""
+    variables = Literals.of(items.vocabulary).drawn
+    encoded: NDArray[np.float32] = items.to_array(UNKNOWN_INPUT, np.float32)[:, variables]
+    return encoded
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import metadata
 from pathlib import Path
@@ -55,11 +55,7 @@ class _TestFile(TypedDict):
     unknown_levels: str
 
 
-class _TestedData(TypedDict, total=False):
-    test: _TestFile | None
-
-
-class _DataConfig(_TestedData):
+class _DataConfig(TypedDict):
     source: str
     sha256: str
     target: str
@@ -68,29 +64,24 @@ class _DataConfig(_TestedData):
     csv: str | None
 
 
-class _RunSettings(TypedDict):
+class _TestedData(_DataConfig, total=False):
+    test: _TestFile | None
+
+
+class _RunSettings(TypedDict, total=False):
     seed: int
 
 
-class _AnyConfig(TypedDict, total=False):
+class _RunConfig(TypedDict, total=False):
+    """The configuration of a run; what was saved from Python may have no data and no settings."""
+
     command: str
     versions: dict[str, Any]
     target: str
     model: dict[str, Any]
     proof: dict[str, Any] | None
-
-
-class _RunConfig(_AnyConfig):
-    """The configuration of a command's run."""
-
-    data: _DataConfig
+    data: _TestedData
     settings: _RunSettings
-
-
-class _SavedConfig(_AnyConfig, total=False):
-    """The configuration of what was saved from Python."""
-
-    settings: dict[str, Any]
 
 
 RECORDED_LIBRARIES = (
@@ -103,6 +94,7 @@ RECORDED_LIBRARIES = (
     "lightgbm",
     "keras",
 )
+"""The libraries whose versions a run records."""
 
 
 @dataclass(frozen=True)
@@ -136,28 +128,14 @@ class Run:
         chosen = extraction if literals is None else extraction.choose(literals)
         return cls(folder, config, chosen, metrics)
 
-    def refuse_cut_report(self) -> None:
-        """Raise if the report in the folder is lost or cut short."""
-        path = self.folder / REPORT_FILE
-        if not path.exists() or not read_text(path).rstrip().endswith("</html>"):
-            raise HornbookError(
-                f"{path} is lost or cut short; write it again with: "
-                f"hornbook show {self.folder} --format html -o {path}"
-            )
-
     def find_file(self, about: Mapping[str, Any], what: str = "file") -> Path:
-        """A file that the configuration names, where it was or where it has moved to, known by its checksum.
-
-        One that has no checksum, or another one now, is taken where it is found first.
-        """
-        places = [place for place in list_places(self.folder, about["path"]) if place.exists()]
-        if not places:
+        """A file that the configuration names; see `find_place`."""
+        if (found := find_place(self.folder, about["path"])) is None:
             raise HornbookError(
                 f"{self.folder} was made with {about['path']}, seen from there, and no such {what} is there "
                 f"or here; {'say where it is by --model FILE' if what == 'model' else 'bring it back'}"
             )
-        same = (place for place in places if file_checksum(place) == about.get("sha256"))
-        return Path(os.path.normpath(next(same, places[0])))
+        return found
 
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
@@ -221,32 +199,35 @@ class Run:
     def load_table(self, given: str | None = None, changed: bool = False) -> TargetTable:
         """Load the run's table; refuse one that is another now, unless it may have `changed`.
 
-        It is looked for where it is given to be, or where the run found it and near there.
+        It is read where it is `given` to be, or where the run found it.
         """
         if "data" not in self.config:
             return self._load_given_table(given)
-        data, first_table = self.config["data"], None
-        for source in [given] if given is not None else list_sources(self.folder, data["source"]):
-            table = load_target_table(
-                source, data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
-            )
-            if (columns := data.get("columns")) is not None:
-                table = table.choose_columns(columns)
-            if given is not None:  # it is called as it was
-                table = replace(table, table=replace(table.table, name=data.get("name", table.table.name)))
-            first_table = first_table or table
-            if table.table.checksum() == data["sha256"]:
-                return table
-        if first_table is None:
-            raise HornbookError(
-                f"{self.folder} was made with {data['source']}, seen from there, and no such table is there "
-                "or here; say where it is by --data FILE"
-            )
-        if not changed:
+        data = self.config["data"]
+        source = self._find_source(data["source"]) if given is None else given
+        table = load_target_table(
+            source, data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
+        )
+        if (columns := data.get("columns")) is not None:
+            table = table.choose_columns(columns)
+        if given is not None:  # it is called as it was
+            table = replace(table, table=replace(table.table, name=data.get("name", table.table.name)))
+        if not changed and table.table.checksum() != data["sha256"]:
             raise HornbookError(
                 f"{given or data['source']} has changed since the run was made: the checksums differ"
             )
-        return first_table
+        return table
+
+    def _find_source(self, source: str) -> str:
+        """Where the run's table is read from: a dataset or a query as it was, files where they are now."""
+        if is_query(source) or source in DATASETS:
+            return source
+        if (found := find_place(self.folder, source)) is None:
+            raise HornbookError(
+                f"{self.folder} was made with {source}, seen from there, and no such table is there "
+                "or here; say where it is by --data FILE"
+            )
+        return str(found)
 
     def _load_given_table(self, given: str | None) -> TargetTable:
         """A table in the columns of what was saved from Python, which keeps no path of its own."""
@@ -290,21 +271,11 @@ class Run:
         return model
 
 
-def list_places(folder: Path, path: str) -> Iterator[Path]:
-    """Where a file may be that was at `path`, seen from a run folder: there, or near the folder, or here."""
-    yield folder / path  # an absolute path stays as it is
-    parts = [part for part in Path(path).parts if part not in ("..", Path(path).anchor)]
-    for base in (folder, folder.resolve().parent, Path()):
-        yield from (base.joinpath(*parts[start:]) for start in range(len(parts)))
-
-
-def list_sources(folder: Path, source: str) -> Iterator[str]:
-    """What the table of a run may be read from now: a dataset or a query as it was, files where they are."""
-    if is_query(source) or source in DATASETS:
-        yield source
-        return
-    places = dict.fromkeys(os.path.normpath(place) for place in list_places(folder, source))
-    yield from filter(is_source, places)
+def find_place(folder: Path, path: str) -> Path | None:
+    """Where a file is that was at `path`, seen from a run folder: there, in the folder, or here."""
+    name = Path(path).name
+    places = (Path(os.path.normpath(place)) for place in (folder / path, folder / name, Path(name)))
+    return next((place for place in places if is_source(str(place))), None)
 
 
 def relate(content: Any, folder: Path) -> Any:
@@ -400,12 +371,6 @@ def _seal_text(checksums: Mapping[str, str]) -> str:
     """The seal, which has a checksum of its own."""
     files = dict(sorted(checksums.items()))
     return _json({"files": files, "sha256": checksum(json.dumps(files))})
-
-
-def seal_again(folder: Path, name: str) -> None:
-    """Seal a file that was written anew, if it belongs to a sealed folder."""
-    if (folder / SEAL_FILE).is_file() and name in (sealed := read_seal(folder)):
-        write_seal(folder, {**sealed, name: file_checksum(folder / name)})
 
 
 def list_run_files(folder: Path) -> list[str]:
@@ -520,10 +485,9 @@ def _read(folder: Path, name: str) -> dict[str, Any]:
 def _check_config(path: Path, config: Mapping[str, Any]) -> None:
     """Refuse a configuration whose parts are not what a run writes there."""
     try:
-        if "data" not in config:
-            read_object(_SavedConfig, config)
-        elif read_object(_RunConfig, config)["settings"]["seed"] < 0:
-            raise HornbookError("settings.seed is below 0")
+        read_object(_RunConfig, config)
+        if "data" in config and config.get("settings", {}).get("seed", -1) < 0:
+            raise HornbookError("settings.seed is missing or below 0")
     except HornbookError as error:
         raise HornbookError(f"{path} is damaged: {error}; repeat the run with --force") from None
 

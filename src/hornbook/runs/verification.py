@@ -6,13 +6,13 @@ says is compared with what the model and the table say now.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import shorten
 from typing import Any
 
 from hornbook.code_book import read_code_book
@@ -42,6 +42,9 @@ from hornbook.runs.inputs import (
 from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
 from hornbook.runs.proving import ProofLimits, is_confirmed, make_prover
 from hornbook.storage import LOCK_FILE, file_checksum
+
+MAX_SHOWN = 80
+"""Characters of a line that a message shows."""
 
 
 @dataclass(frozen=True)
@@ -236,15 +239,17 @@ def _describe_inputs(run: Run, table: TargetTable, loaded: Any, source: str) -> 
 
 
 def _describe_difference(given: bytes, made: bytes) -> str:
-    """Where a file differs from what was made again: a part of a JSON value, or a line."""
-    try:
-        if difference := find_difference(json.loads(given), json.loads(made), ""):
-            return difference.removeprefix(".")
-    except (ValueError, RecursionError):
-        pass
+    """The first line in which a file differs from what was made again."""
     pairs = enumerate(zip_longest(given.splitlines(), made.splitlines()), 1)
-    line = next((number for number, (one, other) in pairs if one != other), 0)
-    return f"line {line} is another one" if line else "its lines end in another way"
+    for number, (one, other) in pairs:
+        if one != other:
+            return f"line {number} is {_show_line(one)}, and made again {_show_line(other)}"
+    return "its lines end in another way"
+
+
+def _show_line(line: bytes | None) -> str:
+    text = "missing" if line is None else line.decode(errors="replace").strip().removesuffix(",")
+    return shorten(text, MAX_SHOWN, placeholder=" …")
 
 
 def _describe_versions(run: Run) -> str:
@@ -252,40 +257,3 @@ def _describe_versions(run: Run) -> str:
     stated, own = run.config.get("versions", {}), library_versions()
     others = [f"{name} {stated[name]}" for name in stated if stated[name] != own.get(name)]
     return f"; the run was made with {', '.join(others)}, which is not installed" if others else ""
-
-
-def find_difference(given: Any, derived: Any, place: str) -> str | None:
-    """Describe the first difference between a JSON value and the derived one; None if they are equal.
-
-    Examples
-    --------
-    >>> find_difference({"true": 1.0, "unknown": 0.5}, {"true": 1.0, "unknown": 0.25}, "encoding")
-    'encoding.unknown is 0.5, not 0.25'
-    >>> find_difference(["fever"], ["fever", "cough"], "body")
-    'body is ["fever"], not ["fever", "cough"]'
-    >>> find_difference({"": 1}, {}, "body")
-    'body. does not belong there'
-
-    """
-    if _text(given) == _text(derived):
-        return None
-    if isinstance(given, dict) and isinstance(derived, dict):
-        keys = dict.fromkeys((*derived, *given))
-        for key in keys:
-            if (key in given) != (key in derived):
-                return f"{place}.{key} {'is missing' if key in derived else 'does not belong there'}"
-        parts = [(given[key], derived[key], f"{place}.{key}") for key in keys]
-    elif isinstance(given, list) and isinstance(derived, list) and len(given) == len(derived):
-        parts = [(*pair, f"{place}[{i}]") for i, pair in enumerate(zip(given, derived, strict=True))]
-    else:
-        return f"{place} is {_short(given)}, not {_short(derived)}"
-    return next(difference for part in parts if (difference := find_difference(*part)))
-
-
-def _text(content: Any) -> str:
-    return json.dumps(content, sort_keys=True, separators=(",", ":"))
-
-
-def _short(content: Any) -> str:
-    text = json.dumps(content, ensure_ascii=False)
-    return text if len(text) <= 60 else f"{text[:57]}..."
