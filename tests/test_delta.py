@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hornbook.deadline import Deadline
-from hornbook.delta import PartSearch, RunSearch, drop_provable, minimise
+from hornbook.delta import drop_provable, minimise
 
 NEEDED = st.lists(st.sets(st.integers(0, 30)), min_size=1, max_size=5)
 
@@ -15,28 +15,26 @@ def holds_in(needed):
     return lambda lists: np.array([needed[number] <= set(own) for number, own in lists])
 
 
-@pytest.mark.parametrize("search", [PartSearch, RunSearch])
 @given(needed=NEEDED)
-def test_searches_side_by_side_leave_exactly_the_needed_items(search, needed):
-    left = minimise([search(range(31)) for _ in needed], holds_in(needed))
+def test_lists_side_by_side_keep_exactly_the_needed_items(needed):
+    left = minimise([range(31)] * len(needed), holds_in(needed))
     assert left == [sorted(own) for own in needed]
 
 
-@pytest.mark.parametrize("search", [PartSearch, RunSearch])
 @given(clauses=st.lists(st.sets(st.integers(0, 8), min_size=1), min_size=1))
-def test_no_single_item_of_what_is_left_can_go(search, clauses):
+def test_no_single_item_of_what_is_left_can_go(clauses):
     def keeps(lists):
         return [all(clause & set(own) for clause in clauses) for _, own in lists]
 
-    (left,) = minimise([search(range(9))], keeps)
+    (left,) = minimise([range(9)], keeps)
     assert keeps([(0, left)]) == [True]
     assert not any(keeps([(0, [other for other in left if other != item]) for item in left]))
 
 
 def test_nothing_is_asked_without_items_or_time():
     assert minimise([], pytest.fail) == []
-    assert minimise([PartSearch([]), RunSearch([])], pytest.fail) == [[], []]
-    assert minimise([PartSearch([1, 2])], pytest.fail, Deadline.after(0)) == [[1, 2]]
+    assert minimise([[], []], pytest.fail) == [[], []]
+    assert minimise([[1, 2]], pytest.fail, Deadline.after(0)) == [[1, 2]]
 
 
 @given(needed=st.sets(st.integers(0, 12)), hard=st.integers(1, 13), open_items=st.sets(st.integers(0, 12)))

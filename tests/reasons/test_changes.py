@@ -147,17 +147,6 @@ def test_no_fewer_columns_is_proved_only_where_no_value_of_a_grid_flips(seed, li
     assert (model.predict(rows[changed <= proved]) == own).all()
 
 
-def test_a_change_to_a_value_that_does_not_occur_is_told_apart():
-    table = pd.DataFrame({"a": [0.0, 1, 2, 8, 9, 10], "b": [0.0, 1, 2, 3, 4, 5.5]})
-    points = pd.DataFrame([[0, 0], [4, 0], [6, 0], [7, 0], [0, 5.5]], columns=["a", "b"])
-    model = DecisionTreeClassifier(random_state=0).fit(points, [0, 1, 1, 0, 1])
-    result = find_changes(model, {"a": 0, "b": 0}, table, limits=ChangeLimits(fixed=("b",)))
-    assert not result.changes and result.fewer == ("exhausted",)
-    (value,) = result.beyond.values
-    assert value.column == "a" and value.after not in table.a.tolist() and 2 < value.after < 8
-    assert result.beyond.outcome == "label" and value.distance == pytest.approx(2.5 / 6)
-
-
 def test_no_change_of_one_column_is_proved_of_a_forest_and_of_a_network_of_columns():
     rng = np.random.default_rng(0)
     table = pd.DataFrame(rng.uniform(0, 1, (60, 3)).round(2), columns=list("abc"))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from hornbook.checks.claims import MonotoneClaim, RuleClaim, name_outcome
 from hornbook.conditions import Condition, find_range, meet_conditions, shorten_cut
-from hornbook.delta import PartSearch, minimise
+from hornbook.delta import minimise
 from hornbook.display import Displayed
 from hornbook.errors import ModelError
 from hornbook.extraction.result import plain_value
@@ -400,5 +400,4 @@ def restore_values(
         return holds(pd.concat([vary(*each) for each in lists], ignore_index=True))
 
     changed = [list_changed_columns(witness, row) for row in rows]
-    searches = [PartSearch(columns) for columns in changed]
-    return [vary(number, left) for number, left in enumerate(minimise(searches, keeps))]
+    return [vary(number, left) for number, left in enumerate(minimise(changed, keeps))]

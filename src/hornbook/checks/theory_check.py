@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from hornbook.deadline import Deadline
-from hornbook.delta import PartSearch, minimise
+from hornbook.delta import minimise
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.proof import RuleProver, prove_in_time
@@ -126,7 +126,7 @@ def shrink(
         return Interpretation(witness.true - gone, witness.false - gone)
 
     (left,) = minimise(
-        [PartSearch(sorted(spare))],
+        [sorted(spare)],
         lambda lists: member(Batch.from_interpretations([keep(own) for _, own in lists], vocabulary)),
     )
     return keep(left)

@@ -21,7 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.deadline import NO_DEADLINE, Deadline
-from hornbook.delta import PartSearch, minimise
+from hornbook.delta import minimise
 from hornbook.logic import Bools
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons.change_space import ChangeSpace, Places
@@ -261,7 +261,7 @@ class ChangeSearch:
         def flip(lists: list[tuple[int, list[int]]]) -> Bools:
             return self._ask(np.stack([_keep_columns(changes[number], own) for number, own in lists]))
 
-        minimise([PartSearch(self._list_farthest(change)) for change in changes], flip)
+        minimise([self._list_farthest(change) for change in changes], flip)
 
     def _list_farthest(self, change: Places) -> list[int]:
         """List the columns of a change, the farthest values first."""

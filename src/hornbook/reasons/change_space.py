@@ -244,7 +244,9 @@ def _list_values(
     if direction and numbers is not None:
         kept = ((numbers - numbers.iloc[0]) * direction >= 0).to_numpy()  # false for a missing value
         listed = listed[kept].reset_index(drop=True)
-    distances = measure_distances(listed, known, book)
+    own = listed.iloc[np.zeros(len(listed), np.intp)]
+    distances = measure_distance_pairs(own, listed, known, book)
+    distances[0] = 0.0
     nearest = np.argsort(distances, kind="stable")
     return listed.iloc[nearest].reset_index(drop=True), distances[nearest]
 
@@ -258,14 +260,6 @@ def _sort_by_commonness(known: pd.Series[Any], book: CodeBook) -> pd.Series[Any]
     else:
         rarity = np.abs(_rank_values(numbers.to_numpy(), np.sort(ranked.to_numpy())) - 0.5)
     return others.iloc[np.argsort(rarity, kind="stable")]
-
-
-def measure_distances(listed: pd.Series[Any], known: pd.Series[Any], book: CodeBook) -> NDArray[np.float64]:
-    """The quantile distance of each value from the first one, by the known values of the table."""
-    first = listed.iloc[np.zeros(len(listed), np.intp)]
-    distances = measure_distance_pairs(first, listed, known, book)
-    distances[0] = 0.0
-    return distances
 
 
 def measure_distance_pairs(

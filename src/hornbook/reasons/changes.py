@@ -35,10 +35,8 @@ from hornbook.reasons.change_space import (
     ChangeLimits,
     ChangeSpace,
     Places,
-    measure_distances,
 )
 from hornbook.schema import also_writes
-from hornbook.tables import replace_columns
 
 SEARCH_SHARE = 0.8
 """The share of a budget of answers that a search for changes takes."""
@@ -126,8 +124,6 @@ class Changes(Displayed):
         Changes of different columns, the fewest and nearest first.
     fewer
         `fewer[k - 1]` is the certainty that no change of k columns suffices.
-    beyond
-        A change of fewer columns to values that do not occur in the table, if a prover found one.
     checked
         How the model was asked, in words.
     asked
@@ -139,15 +135,13 @@ class Changes(Displayed):
     wished: str | None
     changes: tuple[RowChange, ...]
     fewer: tuple[Grade, ...]
-    beyond: RowChange | None
     checked: str
     asked: int = 0
 
     def __str__(self) -> str:
         wished = "the decision" if self.wished is None else f"it to {self.wished}"
         lines = [str(change) for change in self.changes] or [f"no change was found that would turn {wished}"]
-        beyond = [] if self.beyond is None else [f"{self.beyond}, but no row of the table has that value"]
-        return "; ".join(["\n".join(lines), *self._describe_fewer(), *beyond])
+        return "; ".join(["\n".join(lines), *self._describe_fewer()])
 
     def _describe_fewer(self) -> Iterator[str]:
         """Say how sure it is that fewer columns do not suffice."""
@@ -234,9 +228,7 @@ class ChangeFinder:
             nearest = search.run(self.teacher.sampler.frame, count)
         changes = tuple(self._describe(space, search, places) for places in nearest)
         below = len(changes[0].columns) - 1 if changes else search.largest
-        proved, witness = 0, None
-        if below and proof_seconds > 0:
-            proved, witness = self._prove_fewer(space, given, own, below, proof_seconds)
+        proved = self._prove_fewer(space, given, own, below, Deadline.after(proof_seconds))
         fewer: list[Grade] = ["proved"] * proved
         fewer += [search.grade(size) for size in range(proved + 1, below + 1)]
         return Changes(
@@ -244,7 +236,6 @@ class ChangeFinder:
             None if goal is None else self.subject.classes[goal],
             changes,
             tuple(fewer),
-            None if witness is None else self._describe_witness(space, witness, goal),
             f"checked on the model: {self.teacher.describe()}",
             search.rows_asked,
         )
@@ -262,62 +253,41 @@ class ChangeFinder:
         total = float(space.measure(places[None])[0])
         return RowChange(values, self.subject.classes[label], total, search.grade_nearest(len(values)))
 
-    def _describe_witness(
-        self, space: ChangeSpace, witness: pd.DataFrame, goal: int | None
-    ) -> RowChange | None:
-        """Describe a prover's witness as a change, if the model decides it as wished."""
-        row = space.make_rows(np.zeros((1, len(space.columns)), np.int32))
-        changed = []
-        for name in witness:
-            pair = pd.Series([row[name].iloc[0], witness[name].iloc[0]], name=name).infer_objects()
-            if pair.isna().all() or pair.iloc[0] == pair.iloc[1]:
-                continue
-            known = self.teacher.frame[name].dropna()
-            distance = float(measure_distances(pair, known, self.subject.words)[1])
-            changed.append(describe_value(str(name), pair, distance, self.subject.words))
-        label = int(
-            self.teacher.labels(replace_columns(row, {name: witness[name].array for name in witness}))[0]
-        )
-        if goal is not None and label != goal:
-            return None
-        total = sum(each.distance for each in changed)
-        return RowChange(tuple(changed), self.subject.classes[label], total, "sampled")
-
     @cached_property
     def provers(self) -> RowProvers:
         """The provers of the model."""
         return RowProvers(self.subject)
 
     def _prove_fewer(
-        self, space: ChangeSpace, row: pd.DataFrame, own: int, below: int, seconds: float
-    ) -> tuple[int, pd.DataFrame | None]:
-        """Find the largest number of columns, at most `below`, for which no change is proved to suffice.
-
-        With it comes a row that is decided otherwise with one more changed column, if the prover found one.
-        """
-        deadline = Deadline.after(seconds)
+        self, space: ChangeSpace, row: pd.DataFrame, own: int, below: int, deadline: Deadline
+    ) -> int:
+        """Find the largest number of columns, at most `below`, for which no change is proved to suffice."""
         try:
-            prover = self.provers.find(row)
+            prover = self.provers.find(row) if below and not deadline.passed else None
         except HornbookError:
-            return 0, None
+            prover = None
+        if prover is None:
+            return 0
         read = [name for name in space.columns if name in prover.domain.ranges]
         free = [name for name in read if space.sizes[space.columns.index(name)]]
         proved: list[list[Condition]] = []
         for size in range(1, below + 1):
             sets = list(combinations(free, min(size, len(free))))
             if len(sets) > MAX_PROVED_SETS:
-                return size - 1, None
+                return size - 1
             for chosen in sets:
                 body = [space.pin(name) for name in read if name not in chosen]
                 body += [condition for name in chosen for condition in space.bound(name)]
-                verdict = None if deadline.passed else prover.try_to_prove(body, own, seconds=deadline.left)
+                if deadline.passed:
+                    return size - 1
+                verdict = prover.try_to_prove(body, own, seconds=deadline.left)
                 # the row itself meets the body, so no rows to prove anything of means another domain
-                if verdict is None or verdict.status != "proved" or verdict.is_vacuous:
-                    return size - 1, None if verdict is None else verdict.witness
+                if verdict.status != "proved" or verdict.is_vacuous:
+                    return size - 1
                 proved.append(body)
             if not prover.confirm(proved, own):
-                return size - 1, None
-        return below, None
+                return size - 1
+        return below
 
 
 def read_class(subject: Subject, wished: Any) -> int:
@@ -353,22 +323,14 @@ class RowProvers:
 
 def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:
     """Describe the new values of a change."""
-    return tuple(
-        describe_value(
-            space.columns[number],
-            space.values[number].iloc[[0, places[number]]],
-            float(space.distances[number][places[number]]),
-            book,
-        )
-        for number in np.flatnonzero(places)
-    )
-
-
-def describe_value(column: str, values: pd.Series[Any], distance: float, book: CodeBook) -> ChangedValue:
-    """Describe the old and the new value of a column."""
-    before, after = map(plain_cell, values)
-    old, new = ("missing" if value is None else book.name_value(column, value) for value in (before, after))
-    return ChangedValue(column, before, after, distance, f"{book.label(column)} {old} → {new}")
+    values = []
+    for number in np.flatnonzero(places):
+        column, pair = space.columns[number], space.values[number].iloc[[0, places[number]]]
+        before, after = map(plain_cell, pair)
+        old, new = ("missing" if cell is None else book.name_value(column, cell) for cell in (before, after))
+        distance = float(space.distances[number][places[number]])
+        values.append(ChangedValue(column, before, after, distance, f"{book.label(column)} {old} → {new}"))
+    return tuple(values)
 
 
 def plain_cell(value: Any) -> Any:

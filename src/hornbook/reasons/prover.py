@@ -26,11 +26,11 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.deadline import NO_DEADLINE, Deadline
-from hornbook.delta import Provability, RunSearch, drop_provable, minimise
+from hornbook.delta import Provability, drop_provable, minimise
 from hornbook.logic import Bools
 from hornbook.proof import ColumnProver, Domain, Verdict
 from hornbook.reasons.row_conditions import Body, Codes, RowConditions
-from hornbook.reasons.search import PREFERENCE, ReasonSampler
+from hornbook.reasons.search import ReasonSampler, ReasonTask
 
 ReasonLevel: TypeAlias = Literal["sampled", "proved", "minimal"]
 """How sure a reason is: by samples, for every row of a domain, or that and with no condition to spare."""
@@ -123,8 +123,7 @@ class CounterexampleFinder:
             wrong: Bools = self.sampler.teacher.labels(mixed) != self.sampler.outcome
             return wrong
 
-        searches = [RunSearch(order) for order in orders.tolist()]
-        left = minimise(searches, stay_wrong, self.deadline)
+        left = minimise(orders.tolist(), stay_wrong, self.deadline)
         return self.conditions.encode(self._mix(values, np.arange(count), mark_own(left)))
 
     def _mix(self, values: pd.DataFrame, numbers: NDArray[np.intp], own: Bools) -> pd.DataFrame:
@@ -153,31 +152,24 @@ class ReasonProver:
 
     Parameters
     ----------
+    task
+        What is searched.
     prover
         Proves or refutes questions about the model.
-    sampler
-        Samples of the row's conditions.
-    preferred, banned
-        Columns that reasons should speak of, and must not speak of.
     deadline
         When to stop.
-    rng
-        Where random rows come from.
 
     """
 
+    task: ReasonTask
     prover: ColumnProver
-    sampler: ReasonSampler
-    preferred: frozenset[str]
-    banned: frozenset[str]
     deadline: Deadline
-    rng: np.random.Generator
 
     def __post_init__(self) -> None:
-        self.conditions = self.sampler.conditions
+        self.conditions, self.sampler = self.task.conditions, self.task.sampler
         self.counterexamples: Codes = self.sampler.codes[:, :0]
         """Rows that get another class, as bins, (columns, rows)."""
-        self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.rng, self.deadline)
+        self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.task.rng, self.deadline)
 
     @cached_property
     def refused(self) -> Body:
@@ -192,13 +184,7 @@ class ReasonProver:
     @cached_property
     def usable(self) -> Bools:
         """Which literals a proved reason may have."""
-        return np.array(
-            [
-                number not in self.refused and literal.condition.column not in self.banned
-                for number, literal in enumerate(self.conditions.literals)
-            ],
-            np.bool_,
-        )
+        return self.task.usable & ~np.isin(np.arange(len(self.conditions.literals)), list(self.refused))
 
     def find_body(self, body: Body) -> ProvedBody:
         """Find a proved body, in time also minimal and as loose as can be."""
@@ -243,7 +229,7 @@ class ReasonProver:
     def _exclude(self, body: Body, counterexamples: Codes) -> Body:
         """Add literals to a body until it excludes counterexamples, if literals can.
 
-        The literals are the tightest of their columns, so that few are needed; fine ones only where those
+        The literals are the tightest of their columns, so that few are needed; exact ones only where those
         are not enough.
         """
         self._remember(counterexamples)
@@ -251,7 +237,7 @@ class ReasonProver:
         while (left := self.conditions.meets(body, counterexamples)).any():
             excluded = left.sum() - self.conditions.count_met(counterexamples[:, left])  # (literals,)
             kept = self.conditions.count_met(table[:, self.conditions.meets(body, table)])
-            scores = np.where(self.usable, excluded * np.sqrt(kept) * self._weights, 0.0)
+            scores = np.where(self.usable, excluded * np.sqrt(kept) * self.task.weights, 0.0)
             best = np.where(self._is_tightest, scores, 0.0)
             best = best if best.any() else scores
             if not best.any():
@@ -262,12 +248,6 @@ class ReasonProver:
     @cached_property
     def _is_tightest(self) -> Bools:
         return np.isin(np.arange(len(self.conditions.literals)), list(self.conditions.tightest))
-
-    @cached_property
-    def _weights(self) -> NDArray[np.float64]:
-        """The weight of each literal, higher on preferred columns, (literals,)."""
-        columns = (literal.condition.column for literal in self.conditions.literals)
-        return np.array([PREFERENCE if column in self.preferred else 1.0 for column in columns])
 
     def _tighten(self, body: Body) -> Body:
         """Add the tightest literals of half of the columns that have tighter ones left.
@@ -330,11 +310,11 @@ class ReasonProver:
             number for number in body if self.conditions.literals[number].condition.column in columns
         )
 
-    def _rank_literal(self, number: int) -> tuple[bool, int]:
+    def _rank_literal(self, number: int) -> tuple[float, int]:
         """Sort key for dropping: columns that are not preferred first, then literals that few rows meet."""
         literal = self.conditions.literals[number]
         met = int(literal.bins[self.sampler.codes[literal.place]].sum())
-        return literal.condition.column in self.preferred, met
+        return self.task.weights[number], met
 
     def _allow_categories(self, body: Body) -> Body:
         """Allow further categories, one after the other, in columns whose value the body fixes."""

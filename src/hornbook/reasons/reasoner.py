@@ -15,7 +15,7 @@ from hornbook.conditions import Condition
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.extraction import find_column, name_values, read_given_row
+from hornbook.extraction import find_column, read_given_row
 from hornbook.extraction.result import plain_value
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
@@ -26,7 +26,7 @@ from hornbook.reasons.changes import ChangeFinder, Changes
 from hornbook.reasons.prover import ProvedBody, ReasonLevel, ReasonProver
 from hornbook.reasons.radius import Radius, RadiusFinder
 from hornbook.reasons.row_conditions import REASON_CUTS, RowConditions
-from hornbook.reasons.search import ReasonSampler, ReasonSearch
+from hornbook.reasons.search import ReasonSampler, ReasonSearch, ReasonTask
 from hornbook.schema import also_writes
 from hornbook.statistics import Share
 from hornbook.surrogates.grid import Grid
@@ -285,7 +285,6 @@ class Reasoner:
                     search_seconds=ends.left,
                 )
             notes = (
-                *self._note_not_given(row, given, distinct_reasons),
                 *_note_scarcity(distinct_reasons),
                 *(check.describe_changes() if ask_again else ()),
             )
@@ -305,25 +304,6 @@ class Reasoner:
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT)
         finder = RadiusFinder(given, self.teacher, prover, Deadline.after(seconds), rng)
         return finder.measure(self.subject.words)
-
-    def _note_not_given(
-        self, row: Any, given: pd.DataFrame, reasons: Sequence[SufficientReason]
-    ) -> Iterator[str]:
-        """Say of which columns a reason says that they are missing, because nobody gave their values."""
-        columns = list(map(str, given.columns))
-        named = {
-            find_column(name, dict.fromkeys(columns), self.subject.words)
-            for name in name_values(row, columns)
-        }
-        spoken = {
-            condition.column
-            for reason in reasons
-            for condition in reason.conditions
-            if condition.accepts_missing
-        }
-        for name in (name for name in columns if name in spoken - named):
-            known = "" if self.teacher.frame[name].isna().any() else ", and no row of the table is without it"
-            yield f"{self.subject.words.label(name)} was not given{known}"
 
     @cached_property
     def _finder(self) -> ChangeFinder:
@@ -360,16 +340,10 @@ class Reasoner:
         number: int,
     ) -> SufficientReason:
         deadline = Deadline.after(settings.share_time(number))
-        search = ReasonSearch(
-            sampler,
-            settings.share,
-            settings.preferred,
-            banned,
-            deadline,
-            generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number),
-        )
+        rng = generator(self.subject.seed, Purpose.REASON_SEARCH, sampler.conditions.row_number, number)
+        task = ReasonTask(sampler, settings.share, settings.preferred, banned, deadline, rng)
         with limit_answers(seconds=SEARCHED_SHARE * deadline.left, share=SEARCHED_SHARE):
-            body = search.find_body()
+            body = ReasonSearch(task).find_body()
         if not settings.proof_seconds:
             return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
         try:
@@ -377,8 +351,8 @@ class Reasoner:
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
-            limits = Deadline.after(min(settings.proof_seconds, deadline.left)), search.rng
-            proved = ReasonProver(prover, sampler, settings.preferred, banned, *limits).find_body(body)
+            limit = Deadline.after(min(settings.proof_seconds, deadline.left))
+            proved = ReasonProver(task, prover, limit).find_body(body)
         reason = self._measure(sampler, proved, settings.share, deadline, number)
         is_long, is_alone = len(reason.facts) > MAX_READABLE_FACTS, reason.coverage.met <= 1
         if reason.level == "sampled" or not (is_long or is_alone):

@@ -35,21 +35,18 @@ REASON_CUTS = 32
 TAIL_CUTS = 8
 """Further thresholds between the outermost one of a column and a value beyond it."""
 
-FINE_SHARES = (0.9, 0.99)
-"""Positions of further thresholds on the way from the table's next value to the row's own, as shares."""
-
 
 @dataclass(frozen=True, eq=False)
 class RowLiteral:
     """A condition that is true of a row, the place of its column, and the bins in which it is true.
 
-    `fine`: the threshold lies closer to the row's value than any value of the table.
+    It is `exact` if it fixes a number.
     """
 
     condition: Condition
     place: int
     bins: Bools  # (bins of the column,), the last is for missing values
-    fine: bool = False
+    exact: bool = False
 
     def is_looser(self, other: RowLiteral) -> bool:
         """Whether this literal is true in all bins of another literal of its column, and in more."""
@@ -78,7 +75,7 @@ class RowConditions:
     >>> conditions = RowConditions.of(rows.iloc[[2]], Grid.of(rows), rows, EMPTY_BOOK)
     >>> for numbers in conditions.by_column:
     ...     print(", ".join(str(conditions.literals[number].condition) for number in numbers))
-    age > 35, age > 55, age > 59, age > 59.9, age <= 60, age <= 60.1, age <= 61, age <= 65, age = 60
+    age > 35, age > 55, age <= 65, age = 60
     sex = f
 
     """
@@ -180,9 +177,9 @@ class RowConditions:
 
     @cached_property
     def tightest(self) -> Body:
-        """The tightest literals of each column and side that are not fine."""
-        coarse = (number for number, literal in enumerate(self.literals) if not literal.fine)
-        return self.remove_implied(frozenset(coarse))
+        """The tightest literals of each column and side, but no exact ones."""
+        inexact = (number for number, literal in enumerate(self.literals) if not literal.exact)
+        return self.remove_implied(frozenset(inexact))
 
     def tighten(self, number: int) -> int:
         """Replace a literal by the tightest of its column and side."""
@@ -235,24 +232,22 @@ def _list_number_literals(
     known = np.append(read_numbers(frame, column.name), value)
     loose = [*column.cuts, *_list_tail_cuts(column.cuts, known, value)]
     if whole and value.is_integer():
-        coarse, fine = {*loose, value - 1, value}, set()
+        named = {*loose, value - 1, value}
     else:
-        coarse = {_move_cut(known, cut, value) for cut in loose} | {*_list_close_cuts(known, value, 0.5)}
-        fine = {cut for share in FINE_SHARES for cut in _list_close_cuts(known, value, share)}
+        named = {_move_cut(known, cut, value) for cut in loose} | {*_list_close_cuts(known, value)}
     below = float(np.nextafter(value, -np.inf))  # so that the value has a bin of its own
-    cuts = tuple(sorted({*coarse, *fine, below, value}))
+    cuts = tuple(sorted({*named, below, value}))
     wider = replace(column, cuts=cuts)
     bins = np.arange(wider.size + 1)
     literals = []
     for number, cut in enumerate(cuts):
-        if cut != below:
-            above = value > cut
-            met = (bins > number) if above else (bins <= number)
-            condition = Threshold(column.name, cut, above)
-            literals.append(RowLiteral(condition, place, met & (bins < wider.size), cut not in coarse))
+        if cut in named:
+            met = (bins > number) if value > cut else (bins <= number)
+            condition = Threshold(column.name, cut, above=value > cut)
+            literals.append(RowLiteral(condition, place, met & (bins < wider.size)))
     if not whole:
         own_bin = bins == np.searchsorted(cuts, value)
-        literals.append(RowLiteral(Category(column.name, value), place, own_bin, fine=True))
+        literals.append(RowLiteral(Category(column.name, value), place, own_bin, exact=True))
     return wider, literals
 
 
@@ -270,23 +265,22 @@ def _move_cut(known: NDArray[np.float64], cut: float, value: float) -> float:
 
     A model that rounds numbers has its own thresholds in the middle, and not quite where it says.
     """
-    least, most = float(known[known <= cut].max()), float(known[known > cut].min())
-    return _shorten_between(least, most, value, 0.5)
+    return _shorten_between(float(known[known <= cut].max()), float(known[known > cut].min()), value)
 
 
-def _list_close_cuts(known: NDArray[np.float64], value: float, share: float) -> Iterator[float]:
-    """Yield cuts between a value and its neighbours in the table, beyond a share of the way to the value."""
+def _list_close_cuts(known: NDArray[np.float64], value: float) -> Iterator[float]:
+    """Yield cuts between a value and its neighbours in the table, nearer to the value."""
     lower, higher = known[known < value], known[known > value]  # NaN is neither
     if len(lower):
-        yield _shorten_between(float(lower.max()), value, value, share)
+        yield _shorten_between(float(lower.max()), value, value)
     if len(higher):
-        yield _shorten_between(value, float(higher.min()), value, share)
+        yield _shorten_between(value, float(higher.min()), value)
 
 
-def _shorten_between(low: float, high: float, value: float, share: float) -> float:
-    """Find the shortest cut between two numbers, beyond a share of the way from the far one to a value."""
+def _shorten_between(low: float, high: float, value: float) -> float:
+    """Find the shortest cut between two numbers, in the half that is nearer to a value."""
     gap = high - low
-    first, last = (low + share * gap, high) if high <= value else (low, high - share * gap)
+    first, last = (low + gap / 2, high) if high <= value else (low, high - gap / 2)
     first, last = first + 0.1 * (last - first), last - 0.1 * (last - first)
     for digits in range(-int(np.floor(np.log10(gap))) - 2, 18) if first < last else ():
         cut = float(f"{round((first + last) / 2, digits):.15g}")

@@ -145,8 +145,8 @@ class ReasonSampler:
 
 
 @dataclass(frozen=True, eq=False)
-class ReasonSearch:
-    """Searches reasons for the answer of a model about one row.
+class ReasonTask:
+    """What reason is searched, and how long.
 
     Parameters
     ----------
@@ -160,8 +160,6 @@ class ReasonSearch:
         When to stop.
     rng
         Where samples come from.
-    earlier
-        The bodies that samples were drawn for, with these: where few can be drawn, they count again.
 
     """
 
@@ -171,17 +169,53 @@ class ReasonSearch:
     banned: frozenset[str]
     deadline: Deadline
     rng: np.random.Generator
-    earlier: list[tuple[Body, LabelledRows]] = field(default_factory=list)
 
     @property
     def conditions(self) -> RowConditions:
         """The conditions of the row."""
         return self.sampler.conditions
 
+    @cached_property
+    def columns(self) -> NDArray[np.str_]:
+        """The column of each literal."""
+        return np.array([literal.condition.column for literal in self.conditions.literals])
+
+    @cached_property
+    def usable(self) -> Bools:
+        """Which literals a reason may have."""
+        return ~np.isin(self.columns, list(self.banned))
+
+    @cached_property
+    def weights(self) -> NDArray[np.float64]:
+        """The weight of each literal, higher on preferred columns, (literals,)."""
+        return np.where(np.isin(self.columns, list(self.preferred)), PREFERENCE, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class ReasonSearch:
+    """Searches reasons for the answer of a model about one row.
+
+    Parameters
+    ----------
+    task
+        What is searched.
+    earlier
+        The bodies that samples were drawn for, with these: where few can be drawn, they count again.
+
+    """
+
+    task: ReasonTask
+    earlier: list[tuple[Body, LabelledRows]] = field(default_factory=list)
+
+    @property
+    def conditions(self) -> RowConditions:
+        """The conditions of the row."""
+        return self.task.conditions
+
     @property
     def is_over(self) -> bool:
         """Whether no time and no answers are left."""
-        return self.deadline.passed or is_spent()
+        return self.task.deadline.passed or is_spent()
 
     def find_body(self) -> Body:
         """Find a short body on which the model keeps its answer, by samples."""
@@ -202,7 +236,7 @@ class ReasonSearch:
                 return body
             if samples.alike.sum() < MIN_ALIKE:
                 size = afford(GROWTH_SAMPLES, SEARCH_SHARE)
-                (samples,) = self.sampler.label([self.sampler.draw_near(body, size, self.rng)])
+                (samples,) = self.task.sampler.label([self.task.sampler.draw_near(body, size, self.task.rng)])
             literal = self.choose_literal(body, samples)
             if literal is None:
                 return body
@@ -219,16 +253,13 @@ class ReasonSearch:
         bad = self.conditions.count_met(samples.codes[:, ~samples.alike])
         total_good, total_bad = int(samples.alike.sum()), int((~samples.alike).sum())
         useful = bad < total_bad
-        useful &= [self._column(number) not in self.banned for number in range(len(useful))]
+        useful &= self.task.usable
         useful[list(body)] = False
         if not useful.any():
             return None
         before = np.log2((total_good + 1) / (total_good + total_bad + 2))
         gain = (good + 1.0) ** GAIN_POWER * (np.log2((good + 1) / (good + bad + 2)) - before)  # (literals,)
-        weight = [
-            PREFERENCE if self._column(number) in self.preferred else 1.0 for number in range(len(gain))
-        ]
-        gain = np.where(gain > 0, gain * weight, gain)
+        gain = np.where(gain > 0, gain * self.task.weights, gain)
         return int(np.where(useful, gain, -np.inf).argmax())
 
     def _relax(self, body: Body) -> Body:
@@ -237,7 +268,7 @@ class ReasonSearch:
             order = sorted(body)
             drawn = self._draw([body - {number} for number in order], GROWTH_SAMPLES)
             drops = [
-                (self._column(number) in self.preferred, -int(samples.alike.sum()), number)
+                (self.task.weights[number], -int(samples.alike.sum()), number)
                 for number, samples in zip(order, drawn, strict=True)
                 if self._keeps_share(samples.alike)
             ]
@@ -273,22 +304,21 @@ class ReasonSearch:
 
     def _count_gained(self, body: Body, number: int, looser: int) -> int:
         """Count the rows of the table that a body gains by a looser literal."""
-        table = self.sampler.codes[:, :-1]
+        table = self.task.sampler.codes[:, :-1]
         wider = self.conditions.meets(body - {number} | {looser}, table).sum()
         return int(wider) - int(self.conditions.meets(body, table).sum())
 
     def _keeps_share(self, alike: Bools) -> bool:
         """Whether the model keeps its answer on the least share and a margin."""
-        wanted = self.least_share + SEARCH_MARGIN * (1 - self.least_share)
+        wanted = self.task.least_share + SEARCH_MARGIN * (1 - self.task.least_share)
         return Share.where(alike).low >= wanted
-
-    def _column(self, number: int) -> str:
-        return self.conditions.literals[number].condition.column
 
     def _draw(self, bodies: Sequence[Body], size: int) -> list[LabelledRows]:
         """Draw and label samples that meet each body, in one call of the model; fewer if few may be asked."""
         fewer = max(1, afford(size * len(bodies), SEARCH_SHARE) // len(bodies))
-        drawn = self.sampler.label([self.sampler.draw(body, fewer, self.rng) for body in bodies])
+        drawn = self.task.sampler.label(
+            [self.task.sampler.draw(body, fewer, self.task.rng) for body in bodies]
+        )
         if fewer == size:
             return drawn
         self.earlier.extend(zip(bodies, drawn, strict=True))
