@@ -19,7 +19,7 @@ from commands import is_one_line, run_all
 from hornbook import __version__
 from hornbook.cli import app
 from hornbook.cli.options import GROUPS
-from hornbook.exports import write_pmml, write_source
+from hornbook.exports import write_explanation
 from hornbook.logic import HornTheory
 from hornbook.runs import Run, load, save_extraction
 from hornbook.tables import reading
@@ -55,11 +55,12 @@ def test_show_prints_the_explanation_in_every_format(hornbook, runs, form):
     assert shown["json"] == hornbook("show", runs / form, "--json").stdout
     assert json.loads(shown["json"])["explanation"] == explanation.to_object()
     for language in ("prolog", "python", "sql"):
-        source = write_source(explanation, language, run.extraction.classes)
+        source = write_explanation(explanation, language, values=run.extraction.classes)
         assert shown[language] == source.rstrip("\n") + "\n"
     drawn = hornbook("show", runs / form, "--format", "svg")
     assert is_one_line(drawn) if form != "tree" else drawn.stdout.startswith("<svg")
-    assert shown["pmml"] == write_pmml(explanation, run.extraction.target, run.extraction.classes)
+    own = run.extraction.target, run.extraction.classes
+    assert shown["pmml"] == write_explanation(explanation, "pmml", *own)
     assert "<html" in shown["html"]
 
 

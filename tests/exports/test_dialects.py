@@ -19,7 +19,7 @@ from laws import draw_examples
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import DecisionTree, Split
-from hornbook.exports import write_source
+from hornbook.exports import write_explanation
 from hornbook.exports.dialects import DIALECTS
 
 ROWS = pd.DataFrame(
@@ -92,14 +92,14 @@ def expected_names(explanation, frame):
 @draw_examples(1.5)
 def test_sql_and_python_decide_as_the_explanation_does(explanation):
     expected = expected_names(explanation, ROWS)
-    assert decide_in_sqlite(write_source(explanation, "sql"), ROWS) == expected
-    assert decide_in_python(write_source(explanation, "python"), ROWS) == expected
+    assert decide_in_sqlite(write_explanation(explanation, "sql"), ROWS) == expected
+    assert decide_in_python(write_explanation(explanation, "python"), ROWS) == expected
 
 
 @given(explanations)
 @draw_examples(0.62)
 def test_sql_decides_alike_in_duckdb(explanation):
-    assert decide_in_duckdb(write_source(explanation, "sql"), ROWS) == expected_names(explanation, ROWS)
+    assert decide_in_duckdb(write_explanation(explanation, "sql"), ROWS) == expected_names(explanation, ROWS)
 
 
 MIDWAY = [0.720887, 0.175247, -1555.174360205168, 279.3744423523639]
@@ -149,11 +149,11 @@ def test_sql_compares_as_doubles_whatever_the_type_of_the_column(kind):
             Category("x", (cut, float(rng.choice(near)))),
         ):
             tree = DecisionTree(("no", "yes"), Split(condition, 1, 0))
-            expected, source = expected_names(tree, rows), write_source(tree, "sql")
+            expected, source = expected_names(tree, rows), write_explanation(tree, "sql")
             found = open_duckdb().execute(f"SELECT {source} FROM typed ORDER BY n").fetchall()
             assert [name for (name,) in found] == expected
             assert decide_in_sqlite(source, rows) == expected
-            assert decide_in_python(write_source(tree, "python"), rows) == expected
+            assert decide_in_python(write_explanation(tree, "python"), rows) == expected
 
 
 @given(explanations)
@@ -194,19 +194,19 @@ def test_exports_of_an_extraction_decide_thousands_of_rows_alike(form, classes, 
     explanation, frame = learn(form, classes)
     assert explanation.form == form and explanation.literals >= 5
     expected = expected_names(explanation, frame)
-    source = write_source(explanation, "sql")
+    source = write_explanation(explanation, "sql")
     assert len(source) < 4096
     assert decide_in_sqlite(source, frame) == expected
     assert decide_in_duckdb(source, frame) == expected
-    assert decide_in_python(write_source(explanation, "python"), frame) == expected
+    assert decide_in_python(write_explanation(explanation, "python"), frame) == expected
     if shutil.which("swipl") is None:
         pytest.skip("needs SWI-Prolog (Debian: apt-get install swi-prolog-nox)")
-    assert decide_in_prolog(write_source(explanation, "prolog"), frame, tmp_path) == expected
+    assert decide_in_prolog(write_explanation(explanation, "prolog"), frame, tmp_path) == expected
 
 
 def test_what_cannot_be_written_is_refused():
     tree = DecisionTree(("no", "yes"), Split(Category("a\0b", "c"), 1, 0))
     with pytest.raises(HornbookError, match="NUL character"):
-        write_source(tree, "sql")
+        write_explanation(tree, "sql")
     with pytest.raises(HornbookError, match="choose one of sql, python, prolog"):
-        write_source(tree, "cobol")
+        write_explanation(tree, "cobol")

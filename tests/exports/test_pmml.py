@@ -1,7 +1,4 @@
-"""Explanations as PMML: read and evaluated here by the words of the standard, they decide every row alike.
-
-`benchmarks/exports.py` does the same in two evaluators of others, which need Java.
-"""
+"""Explanations as PMML: read and evaluated here by the words of the standard, they decide every row alike."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from hypothesis import strategies as st
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import CardLine, DecisionTree, ScoreCard, Split
-from hornbook.exports import write_pmml
+from hornbook.exports import write_explanation
 
 P = "{http://www.dmg.org/PMML-4_4}"
 ROWS = pd.DataFrame(
@@ -159,7 +156,7 @@ class Document:
 
 @given(explanations)
 def test_pmml_decides_as_the_explanation_does(explanation):
-    document = Document(write_pmml(explanation, "risk"))
+    document = Document(write_explanation(explanation, "pmml", "risk"))
     decided = [explanation.classes[number] for number in explanation.decide(ROWS)]
     assert [document.decide(row) for row in ROWS.to_dict("records")] == decided
 
@@ -168,7 +165,7 @@ def test_pmml_of_a_card_gives_the_same_reason_codes():
     age, ill = Threshold("age (years)", 40.0), Category("ill", True)
     lines = CardLine((age,), (3,), (1,)), CardLine((ill,), (2,), (0,)), CardLine((age, ill), (-1,), (0,))
     card = ScoreCard(("wait", "treat"), lines, (-2,))
-    document = Document(write_pmml(card))
+    document = Document(write_explanation(card, "pmml"))
     row = {"age (years)": 50.0, "ill": True}
     assert document.decide(row) == "treat"
     codes = card.explain(pd.DataFrame([row])).codes
@@ -191,4 +188,4 @@ def test_what_pmml_cannot_hold_is_refused(conditions, target, message):
     for condition in conditions:
         root = Split(condition, 1, root)
     with pytest.raises(HornbookError, match=message):
-        write_pmml(DecisionTree(("no", "yes"), root), target)
+        write_explanation(DecisionTree(("no", "yes"), root), "pmml", target)

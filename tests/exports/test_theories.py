@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from laws import draw_examples
 
 from hornbook.errors import HornbookError
-from hornbook.exports import write_source
-from hornbook.logic import Batch, HornTheory, Vocabulary
+from hornbook.exports import write_explanation
+from hornbook.logic import HornTheory, Vocabulary
 from hornbook.testing import batches, names, rules, theories
 
 
@@ -23,7 +23,7 @@ def named_theories(draw):
 @given(named_theories(), st.data())
 def test_python_judges_alike(theory, data):
     module: dict = {}
-    exec(write_source(theory, "python"), module)
+    exec(write_explanation(theory, "python"), module)
     batch = data.draw(batches(theory.vocabulary, 20))
     named = theory.vocabulary.named
     judged = [module["satisfied"](named(item.true), named(item.false)) for item in batch]
@@ -39,40 +39,20 @@ def test_sql_judges_alike(theory, data):
         database.execute(f"CREATE TABLE facts ({columns})")
         values = [[None if np.isnan(x) else int(x) for x in row] for row in batch.to_array()]
         database.executemany(f"INSERT INTO facts VALUES ({', '.join('?' * len(theory.vocabulary))})", values)
-        rows = database.execute(write_source(theory, "sql")).fetchall()
+        rows = database.execute(write_explanation(theory, "sql")).fetchall()
     database.close()
     assert [bool(row[-1]) for row in rows] == theory.satisfied_by(batch).tolist()
 
 
-@draw_examples(0.62)
-@given(theories(max_variables=3, max_rules=4))
-def test_sympy_means_the_same(theory):
-    import sympy
-
-    module: dict = {}
-    exec(write_source(theory, "sympy"), module)
-    for values in np.ndindex(*[2] * len(theory.vocabulary)):
-        point = {sympy.Symbol(name): bool(x) for name, x in zip(theory.vocabulary, values, strict=True)}
-        batch = Batch.from_array([values], theory.vocabulary)
-        assert bool(module["theory"].subs(point)) == theory.satisfied_by(batch)[0]
-
-
-def test_prolog_and_latex():
+def test_prolog():
     theory = HornTheory.parse("""horse & "it's 5%" -> pegasus_1\ntrue -> horse\nhorse -> false""")
-    assert write_source(theory, "prolog") == (
+    assert write_explanation(theory, "prolog") == (
         ":- dynamic fact/1, contradiction/0.\n:- table holds/1.\nholds(X) :- fact(X).\n"
         "holds('pegasus_1') :- holds('horse'), holds('it\\'s 5%').\n"
         "holds('horse').\ncontradiction :- holds('horse').\n"
     )
-    assert write_source(theory, "latex") == (
-        "\\begin{align*}\n"
-        "  \\mathsf{horse} \\land \\mathsf{\\text{it's 5\\%}} &\\rightarrow \\mathsf{pegasus\\_1} \\\\\n"
-        "  \\top &\\rightarrow \\mathsf{horse} \\\\\n"
-        "  \\mathsf{horse} &\\rightarrow \\bot\n"
-        "\\end{align*}\n"
-    )
 
 
 def test_other_languages_are_refused_with_the_list():
-    with pytest.raises(HornbookError, match="choose one of sql, python, prolog, sympy, latex"):
-        write_source(HornTheory.parse("a -> b"), "cobol")
+    with pytest.raises(HornbookError, match="choose one of sql, python, prolog"):
+        write_explanation(HornTheory.parse("a -> b"), "cobol")

@@ -1,4 +1,4 @@
-"""Theories as text, JSON and DIMACS: what is written is read back, and errors name line and column."""
+"""Theories as text and JSON: what is written is read back, and errors name line and column."""
 
 import json
 import time
@@ -19,15 +19,13 @@ def named_theories(draw):
 
 
 @given(named_theories())
-def test_theory_formats_json_and_dimacs_come_back_as_they_were(theory):
+def test_theory_formats_json_comes_back_as_they_were(theory):
     assert HornTheory.from_json(theory.to_json()) == theory
-    assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
 
 
 def test_theory_formats_duals_survive():
     theory = HornTheory.background(Vocabulary.with_duals(["sunny", "happy"]))
     assert HornTheory.from_json(theory.to_json()) == theory
-    assert HornTheory.from_dimacs(theory.to_dimacs()) == theory
 
 
 def test_theory_formats_json_format():
@@ -45,11 +43,6 @@ def test_theory_formats_background_in_json_is_part_of_the_theory():
     assert str(HornTheory.from_json(text)) == "a ∧ b → ⊥"
 
 
-def test_theory_formats_dimacs_from_elsewhere():
-    theory = HornTheory.from_dimacs("c made elsewhere\np cnf 3 2\n-1 -2\n3 0 -3\n0\n")
-    assert str(theory) == "x1 ∧ x2 → x3\nx3 → ⊥"
-
-
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
@@ -61,12 +54,6 @@ def test_theory_formats_dimacs_from_elsewhere():
             "unknown name 'b'",
         ),
         (HornTheory.from_json, "[]", "not a theory in JSON"),
-        (HornTheory.from_dimacs, "", "no line 'p cnf"),
-        (HornTheory.from_dimacs, "p cnf 2 1\n1 2 0", "is not Horn: it has 2 positive literals"),
-        (HornTheory.from_dimacs, "p cnf 2 1\n-3 0", "literal -3 is outside the 2 variables"),
-        (HornTheory.from_dimacs, "p cnf 2 1\n-1", "not ended by 0"),
-        (HornTheory.from_dimacs, "p cnf 2 1\n-1 x 0", "line 2: not DIMACS CNF"),
-        (HornTheory.from_dimacs, "c dual 1 9\np cnf 2 0\n", "a dual outside 1 to 2"),
     ],
 )
 def test_theory_formats_bad_files_are_refused(read, text, message):

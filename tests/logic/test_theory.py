@@ -103,15 +103,11 @@ def test_theory_entailment_is_truth_in_all_models(theory):
 
 
 @given(theories(max_variables=5), st.data())
-def test_a_counterexample_tells_theories_apart(theory, data):
+def test_theories_are_equivalent_if_they_have_the_same_models(theory, data):
     other = HornTheory(theory.vocabulary, data.draw(st.lists(rules(len(theory.vocabulary)), max_size=6)))
-    witness = theory.counterexample(other)
     totals = list(product([0, 1], repeat=len(theory.vocabulary)))
     same = all(satisfies(theory, total) == satisfies(other, total) for total in totals)
-    assert theory.equivalent(other) == same == (witness is None)
-    if witness is not None:
-        batch = Batch.from_interpretations([witness], theory.vocabulary)
-        assert theory.satisfied_by(batch)[0] != other.satisfied_by(batch)[0]
+    assert theory.equivalent(other) == same
 
 
 @given(theories(max_rules=10))

@@ -240,7 +240,6 @@ OTHER_FORMATS = {
     "keras": FileFormat("model.keras", lambda rng: _keras(), load_model),
     "horn": _text_format("rules.horn", THEORY.to_text(), HornTheory.parse),
     "theory": _text_format("rules.json", THEORY.to_json(), HornTheory.from_json),
-    "dimacs": _text_format("rules.cnf", THEORY.to_dimacs(), HornTheory.from_dimacs),
     "claims": FileFormat(
         "claims.horn", lambda rng: CLAIMS.encode(), lambda path: read_claims(path, _applicants())
     ),

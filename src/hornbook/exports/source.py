@@ -1,9 +1,8 @@
-"""Explanations and theories as source of other languages: SQL, Python, Prolog, SymPy and LaTeX."""
+"""Explanations and theories as source of other languages: SQL, Python and Prolog; the one door to exports."""
 
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -12,47 +11,32 @@ from hornbook.code_book import UNNAMED_TARGET
 from hornbook.errors import HornbookError
 from hornbook.explanations import Explanation
 from hornbook.exports.dialects import DIALECTS, NO_LEVELS, Levels, prolog_atom, sql_name, write_decision
+from hornbook.exports.pmml import write_pmml
 from hornbook.logic import BOTTOM, Bottom, Head, HornTheory, Rule, Vocabulary, fresh_name
 
 
 def write_explanation(
-    explanation: Explanation,
+    source: Explanation | HornTheory,
     form: str,
     target: str = UNNAMED_TARGET,
     values: Sequence[Any] = (),
     levels: Levels = NO_LEVELS,
 ) -> str:
-    """An explanation in one of the formats of other programs: source, or `pmml`.
-
-    `target` is what is predicted, in a word; `levels` are the values that columns of categories have. It
-    gives the `values` of the classes, such as 1 and 0, by default their names.
-    """
-    if form == "pmml":
-        from hornbook.exports.pmml import write_pmml
-
-        return write_pmml(explanation, target, values, levels)
-    return write_source(explanation, form, values, levels)
-
-
-def write_source(
-    source: Explanation | HornTheory,
-    language: str,
-    values: Sequence[Any] = (),
-    levels: Levels = NO_LEVELS,
-) -> str:
-    """An explanation or a theory as source of a language.
+    """An explanation or a theory in one of the formats of other programs.
 
     Parameters
     ----------
     source
         A tree, a card or rules, which are written over the user's own columns; a theory, or an
         explanation that is one, which is written over its variables.
-    language
-        `sql`, `python` or `prolog`; of a theory also `sympy` and `latex`.
+    form
+        `sql`, `python` or `prolog`; of a tree, a card or rules also `pmml`.
+    target
+        What is predicted, in a word.
     values
-        What the source gives for each class of a tree, a card or rules; by default its name.
+        What stands for each class of a tree, a card or rules, such as 1 and 0; by default its name.
     levels
-        The values that columns of categories have: Python and Prolog refuse others, and a
+        The values that columns of categories have: Python, Prolog and PMML refuse others, and a
         comment names them.
 
     Examples
@@ -61,34 +45,26 @@ def write_source(
     >>> from hornbook.explanations import DecisionTree, Split
     >>> root = Split(Threshold("age", 40), Split(Category("sex", "f"), 1, 0), 0)
     >>> tree = DecisionTree(("low", "high"), root)
-    >>> print(write_source(tree, "sql"), end="")
+    >>> print(write_explanation(tree, "sql"), end="")
     CASE WHEN "age" > 40 THEN CASE WHEN "sex" = 'f' THEN 'high' ELSE 'low' END ELSE 'low' END
-    >>> exec(write_source(tree, "python"))
+    >>> exec(write_explanation(tree, "python"))
     >>> decide({"age": 50, "sex": "f"}), decide({"age": None, "sex": "f"})
     ('high', 'low')
 
     """
+    if isinstance(source, Explanation) and form == "pmml":
+        return write_pmml(source, target, values, levels)
     if isinstance(source, Explanation) and source.form == "theory":
         source = source.compile().theory
     languages = THEORY_WRITERS if isinstance(source, HornTheory) else DIALECTS
-    if language not in languages:
+    if form not in languages:
         known = ", ".join([*languages, *(["pmml"] if languages is DIALECTS else [])])
-        raise HornbookError(f"cannot write {language!r}; choose one of {known}")
+        raise HornbookError(f"cannot write {form!r}; choose one of {known}")
     if isinstance(source, HornTheory):
-        return THEORY_WRITERS[language](source.vocabulary, source.rules)
-    dialect = DIALECTS[language].with_scales(source)
+        return THEORY_WRITERS[form](source.vocabulary, source.rules)
+    dialect = DIALECTS[form].with_scales(source)
     spoken = {name: levels[name] for name in source.columns if levels.get(name)}
     return dialect.write_levels(spoken) + dialect.finish(write_decision(source, dialect, values), spoken)
-
-
-def _write_sympy(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
-    """Python source that binds `theory` to a SymPy formula."""
-    lines = []
-    for rule in rules:
-        body = _join(f"Symbol({name!r})" for name in vocabulary.named(rule.body))
-        head = "false" if isinstance(rule.head, Bottom) else f"Symbol({vocabulary.name(rule.head)!r})"
-        lines.append(f"    Implies(And({body}), {head}),")
-    return "\n".join(["from sympy import And, Implies, Symbol, false", "", "theory = And(", *lines, ")", ""])
 
 
 def _write_prolog(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
@@ -215,16 +191,6 @@ def _chaining_steps(rules: Sequence[Rule]) -> int:
     return max(steps.values(), default=0)
 
 
-def _write_latex(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
-    """An `align*` environment, one rule a line."""
-    lines = []
-    for rule in rules:
-        body = r" \land ".join(map(_latex_name, vocabulary.named(rule.body))) or r"\top"
-        head = r"\bot" if isinstance(rule.head, Bottom) else _latex_name(vocabulary.name(rule.head))
-        lines.append(rf"  {body} &\rightarrow {head}")
-    return "\\begin{align*}\n" + " \\\\\n".join(lines) + "\n\\end{align*}\n"
-
-
 _PYTHON_FUNCTIONS = '''
 
 def closure(facts):
@@ -249,17 +215,9 @@ def _holds(name: str) -> str:
     return f"holds({prolog_atom(name)})"
 
 
-def _latex_name(name: str) -> str:
-    named = {"\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}"}
-    escaped = re.sub(r"[\\^~{}_$&#%]", lambda m: named.get(m[0], "\\" + m[0]), name)
-    return rf"\mathsf{{\text{{{escaped}}}}}" if " " in name else rf"\mathsf{{{escaped}}}"
-
-
 THEORY_WRITERS: dict[str, Callable[[Vocabulary, Sequence[Rule]], str]] = {
     "sql": _write_sql,
     "python": _write_python,
     "prolog": _write_prolog,
-    "sympy": _write_sympy,
-    "latex": _write_latex,
 }
 """For each language that a theory can be written in, the function that writes it."""

@@ -1,4 +1,4 @@
-"""Rules and theories as text and as data: one rule a line, JSON, and DIMACS CNF.
+"""Rules and theories as text and as data: one rule a line, and JSON.
 
 On a line, `horse & wings -> pegasus` is written. Also read: `∧` and `,` for `&`, `→` for `->`, `true` or
 `⊤` for the empty body, `false` or `⊥` for ⊥, `#` comments, and names in double quotes (JSON strings) for
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from hornbook.errors import HornbookError
 from hornbook.logic.batch import Interpretation
-from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule, Vocabulary, fresh_name
+from hornbook.logic.rule import BOTTOM, Bottom, Head, Rule, Vocabulary
 from hornbook.schema import Forms
 
 
@@ -211,60 +211,3 @@ def from_json(text: str) -> tuple[Vocabulary, list[Rule]]:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise HornbookError(f"not a theory in JSON: {type(error).__name__} {error}") from None
-
-
-def to_dimacs(vocabulary: Vocabulary, rules: Sequence[Rule]) -> str:
-    """One clause a rule; variable v is number v + 1."""
-    lines = [f"c var {v + 1} {json.dumps(name)}" for v, name in enumerate(vocabulary)]
-    lines += [f"c dual {v + 1} {w + 1}" for v, w in vocabulary.pairs]
-    lines.append(f"p cnf {len(vocabulary)} {len(rules)}")
-    for rule in rules:
-        head = [] if isinstance(rule.head, Bottom) else [rule.head + 1]
-        lines.append(" ".join(map(str, [*(-v - 1 for v in sorted(rule.body)), *head, 0])))
-    return "\n".join(lines) + "\n"
-
-
-def from_dimacs(text: str) -> tuple[Vocabulary, list[Rule]]:
-    """Read Horn clauses; variables without a name comment are called x1, x2, ..."""
-    names: dict[int, str] = {}
-    pairs: list[tuple[int, int]] = []
-    numbers: list[int] = []
-    width = -1
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            match line.split(maxsplit=3):
-                case ["c", "var", variable, name]:
-                    names[int(variable)] = json.loads(name)
-                case ["c", "dual", left, right] if left.isdigit():
-                    pairs.append((int(left), int(right)))
-                case ["p", "cnf", variables, _]:
-                    width = int(variables)
-                case [first, *_] if first != "c":
-                    numbers += map(int, line.split())
-        except ValueError as error:
-            raise HornbookError(f"line {number}: not DIMACS CNF: {error}") from None
-    if width < 0:
-        raise HornbookError("not DIMACS CNF: no line 'p cnf VARIABLES CLAUSES'")
-    taken = set(names.values())
-    called = [names[v] if v in names else fresh_name(f"x{v}", taken) for v in range(1, width + 1)]
-    if any(not 1 <= v <= width for pair in pairs for v in pair):
-        raise HornbookError(f"a dual outside 1 to {width}")
-    duals = {called[v - 1]: called[w - 1] for v, w in pairs}
-    return Vocabulary(called, duals), list(_clauses(numbers, width))
-
-
-def _clauses(numbers: list[int], width: int) -> Iterable[Rule]:
-    literals: list[int] = []
-    for number in numbers:
-        if abs(number) > width:
-            raise HornbookError(f"literal {number} is outside the {width} variables declared")
-        if number:
-            literals.append(number)
-            continue
-        heads = sorted({v - 1 for v in literals if v > 0})
-        if len(heads) > 1:
-            raise HornbookError(f"the clause {literals} is not Horn: it has {len(heads)} positive literals")
-        yield Rule((-v - 1 for v in literals if v < 0), heads[0] if heads else BOTTOM)
-        literals = []
-    if literals:
-        raise HornbookError("the last clause is not ended by 0")

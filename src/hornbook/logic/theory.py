@@ -75,11 +75,6 @@ class HornTheory(Displayed):
         """Read what `to_json` wrote."""
         return cls(*formats.from_json(text))
 
-    @classmethod
-    def from_dimacs(cls, text: str) -> HornTheory:
-        """Read DIMACS CNF whose clauses are Horn, with names in `c var NUMBER NAME` comments."""
-        return cls(*formats.from_dimacs(text))
-
     def satisfied_by(self, batch: Batch) -> Bools:
         """For each interpretation, whether some completion of it satisfies every rule."""
         if batch.vocabulary is not self.vocabulary and batch.vocabulary != self.vocabulary:
@@ -110,17 +105,6 @@ class HornTheory(Displayed):
     def equivalent(self, other: HornTheory) -> bool:
         """Whether both theories accept exactly the same interpretations."""
         return self.entails(other) and other.entails(self)
-
-    def counterexample(self, other: HornTheory) -> Interpretation | None:
-        """A partial interpretation that one theory accepts and the other rejects, if any.
-
-        Such an interpretation is the body of an unentailed rule made true and its head false.
-        """
-        other = other.over(self.vocabulary)
-        for theory, claims in ((self, other), (other, self)):
-            for rule in theory.unentailed(claims):
-                return violation(rule)
-        return None
 
     def is_satisfiable(self) -> bool:
         """Whether some interpretation satisfies every rule."""
@@ -179,10 +163,6 @@ class HornTheory(Displayed):
     def to_json(self) -> str:
         """The vocabulary and rules as JSON."""
         return formats.to_json(self.vocabulary, self.rules)
-
-    def to_dimacs(self) -> str:
-        """The rules as DIMACS CNF, names in comments."""
-        return formats.to_dimacs(self.vocabulary, self.rules)
 
     @cached_property
     def program(self) -> chaining.Program:
