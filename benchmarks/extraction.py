@@ -20,10 +20,10 @@ from rich.console import Console
 from rich.table import Table
 from sklearn.tree import DecisionTreeClassifier
 
-from hornbook.baselines import UNKNOWN_INPUT, HoeffdingSettings, ask_in_blocks, hoeffding_tree
 from hornbook.logic import Batch
 from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.claims import NETS, QUERIES
+from hornbook.paper.hoeffding import UNKNOWN_INPUT, HoeffdingSettings, ask_in_blocks, hoeffding_tree
 from hornbook.paper.task import run_lrn_star
 from hornbook.queries import MLP, Budget, Literals, Membership, Settings, Trace, extract, measure_disagreement
 from hornbook.statistics import Share

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from hornbook.baselines import HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper.claims import NETS
+from hornbook.paper.hoeffding import HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
 from hornbook.paper.report import to_html
 from hornbook.paper.search import NETS_PER_CHUNK, score_nets, select_network
 from hornbook.paper.settings import Scale, open_choices

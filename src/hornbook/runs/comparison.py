@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.baselines import UNKNOWN_INPUT
 from hornbook.explanations import Explanation
 from hornbook.logic import Batch
 from hornbook.models import Subject
@@ -112,7 +111,7 @@ def _ask_tree(tree: Any, encode: Ask, cases: Any) -> NDArray[Any]:
 def _encode_items(items: Batch) -> NDArray[np.float32]:
     """Interpretations as numbers, shape (items, variables), without the duals, which say the same."""
     variables = Literals.of(items.vocabulary).drawn
-    encoded: NDArray[np.float32] = items.to_array(UNKNOWN_INPUT, np.float32)[:, variables]
+    encoded: NDArray[np.float32] = items.to_array(0.5, np.float32)[:, variables]
     return encoded
 
 

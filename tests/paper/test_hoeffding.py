@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import baselines
-from hornbook.baselines import HoeffdingSettings, HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Vocabulary
+from hornbook.paper import hoeffding
+from hornbook.paper.hoeffding import HoeffdingSettings, HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
 from hornbook.queries import Counted, Mixture, Random, Violations
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(4)])
@@ -144,7 +144,7 @@ def make_tests(unknown):
 @pytest.mark.parametrize("unknown", [0, 0.5])
 @pytest.mark.parametrize("seed", range(4))
 def test_hoeffding_tree_learns_in_blocks_what_it_learns_one_by_one(seed, unknown, monkeypatch):
-    monkeypatch.setattr(baselines, "LEARNED_BLOCK", 100)
+    monkeypatch.setattr(hoeffding, "LEARNED_BLOCK", 100)
     rng = np.random.default_rng(seed)
     settings = HoeffdingSettings(grace_period=(20, 7, 50, 30)[seed], delta=0.3)
     growing, plain = HoeffdingTree(PAIRED, settings, unknown), OneByOne(settings, make_tests(unknown))
@@ -207,7 +207,7 @@ def test_hoeffding_tree_seed_gives_the_same_tree():
 def test_tune_hoeffding_tree_chooses_the_least_disagreement(monkeypatch):
     counted, rng = Counted(THEORY.satisfied_by), np.random.default_rng(0)
     candidates = [HoeffdingSettings(period, delta) for period in (20, 400) for delta in (1e-7, 0.3)]
-    monkeypatch.setattr(baselines, "CANDIDATES", candidates)
+    monkeypatch.setattr(hoeffding, "CANDIDATES", candidates)
     best = tune_hoeffding_tree(counted, MIXED, 600, rng)
     assert best == HoeffdingSettings(20, 0.3)
     assert counted.questions == 1200
