@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -33,12 +33,15 @@ FALSE_WORDS = frozenset({"0", "false", "f", "no", "n"})
 class _ColumnCondition(Displayed, ABC):
     """What conditions share: they are about one column, and each has a negation."""
 
+    sign: ClassVar[str]
+    """The field that is false of a condition that is the negation of another."""
+
     column: str
 
     @property
-    @abstractmethod
     def is_plain(self) -> bool:
         """Whether it is not the negation of another condition."""
+        return bool(getattr(self, self.sign))
 
     @property
     def accepts_missing(self) -> bool:
@@ -60,9 +63,10 @@ class _ColumnCondition(Displayed, ABC):
         """The values of which it asks for one; empty where there are no such."""
         return self.named_values if self.is_plain else ()
 
-    @abstractmethod
     def negate(self) -> Self:
         """The condition that is true where this one is false."""
+        opposite: dict[str, Any] = {self.sign: not self.is_plain}
+        return replace(self, **opposite)
 
     def evaluate(self, frame: pd.DataFrame) -> tuple[Bools, Bools]:
         """Where the condition is true of the rows, and where it is false."""
@@ -140,6 +144,7 @@ class Threshold(_NumberCondition):
     """
 
     kind: ClassVar[str] = "threshold"
+    sign = "above"
 
     cut: float
     above: bool = True
@@ -148,18 +153,9 @@ class Threshold(_NumberCondition):
         _refuse_nan(self.column, self.cut)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it asks for numbers above the cut."""
-        return self.above
-
-    @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
         """The interval in which it is true."""
         return ((self.cut, math.inf) if self.above else (-math.inf, self.cut),)
-
-    def negate(self) -> Threshold:
-        """The condition that is true where this one is false."""
-        return Threshold(self.column, self.cut, not self.above)
 
     def round(self, digits: int = 6) -> Threshold:
         """The threshold with its cut rounded to `digits` digits."""
@@ -196,6 +192,7 @@ class Between(_NumberCondition):
     """
 
     kind: ClassVar[str] = "range"
+    sign = "inside"
 
     low: float
     high: float
@@ -206,20 +203,11 @@ class Between(_NumberCondition):
             raise HornbookError(f"{self.column!r} is in no range above {self.low} and at most {self.high}")
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it asks for numbers in the range."""
-        return self.inside
-
-    @property
     def intervals(self) -> tuple[tuple[float, float], ...]:
         """The interval in which it is true, or those around it."""
         if self.inside:
             return ((self.low, self.high),)
         return (-math.inf, self.low), (self.high, math.inf)
-
-    def negate(self) -> Between:
-        """The condition that is true where this one is false."""
-        return Between(self.column, self.low, self.high, not self.inside)
 
     def round(self, digits: int = 6) -> Between:
         """The range with its ends rounded to `digits` digits, unless they become equal."""
@@ -260,6 +248,7 @@ class Category(_ColumnCondition):
     """
 
     kind: ClassVar[str] = "category"
+    sign = "inside"
 
     values: tuple[Value, ...]
     inside: bool = True
@@ -274,18 +263,9 @@ class Category(_ColumnCondition):
             object.__setattr__(self, part, value)
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it asks for one of the values."""
-        return self.inside
-
-    @property
     def named_values(self) -> tuple[Any, ...]:
         """The values that it names."""
         return self.values
-
-    def negate(self) -> Category:
-        """The condition that is true where this one is false."""
-        return Category(self.column, self.values, not self.inside)
 
     def accepts(self, value: Any) -> bool:
         """Whether the condition is true of a value."""
@@ -331,22 +311,14 @@ class IsTrue(_ColumnCondition):
     """
 
     kind: ClassVar[str] = "truth"
+    sign = "true"
 
     true: bool = True
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it asks for true."""
-        return self.true
 
     @property
     def named_values(self) -> tuple[Any, ...]:
         """The number that stands for true."""
         return (1,)
-
-    def negate(self) -> IsTrue:
-        """The condition that is true where this one is false."""
-        return IsTrue(self.column, not self.true)
 
     def accepts(self, value: Any) -> bool:
         """Whether the condition is true of a value that spells a truth value."""
@@ -377,22 +349,14 @@ class Missing(_ColumnCondition):
     """
 
     kind: ClassVar[str] = "missing"
+    sign = "missing"
 
     missing: bool = True
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it asks for a missing value."""
-        return self.missing
 
     @property
     def accepts_missing(self) -> bool:
         """Whether it is true of a missing value."""
         return self.missing
-
-    def negate(self) -> Missing:
-        """The condition that is true where this one is false."""
-        return Missing(self.column, not self.missing)
 
     def accepts(self, value: Any) -> bool:
         """Whether it asks for a value, whatever it is."""
