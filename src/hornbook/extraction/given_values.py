@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -163,45 +162,15 @@ def read_value(summary: ColumnSummary, book: CodeBook, value: Any) -> Any:
         else f"{name} ({write_value(category)})"
         for category in sorted(summary.categories, key=str)
     )
-    nearest = find_nearest_level(value, summary.categories)
     raise UnknownLevelError(
         f"column {summary.name!r} is never {getattr(value, 'item', lambda: value)()!r}; "
-        f"{'' if nearest is None else f'did you mean {write_value(nearest)}? '}"
         f"its values are {list_values(values)}, or ?"
     )
 
 
-def find_nearest_level(value: Any, levels: Sequence[Any]) -> Any:
-    """The level that a value may mean: another spelling, the same truth value, or a slip; None without one.
-
-    Examples
-    --------
-    >>> [find_nearest_level(value, ("no", "yes")) for value in ("YES", True, 0, "yess", "maybe")]
-    ['yes', 'yes', 'no', 'yes', None]
-
-    """
-    written = {write_value(level): level for level in levels}
-    folded = {text.casefold(): level for text, level in written.items()}
-    if (spelling := write_value(value).casefold()) in folded:
-        return folded[spelling]
-    if (truth := truth_value(value)) is not None:
-        alike = [level for level in levels if truth_value(level) is truth]
-        if len(alike) == 1:
-            return alike[0]
-    close = get_close_matches(spelling, folded, n=1)
-    return folded[close[0]] if close else None
-
-
 def is_unknown(value: Any) -> bool:
     """Whether a value stands for a missing one."""
-    if isinstance(value, str):
-        return value.strip() in UNKNOWN_TEXTS
-    return (
-        value is None
-        or value is pd.NA
-        or value is pd.NaT
-        or (isinstance(value, float | np.floating) and math.isnan(value))
-    )
+    return value.strip() in UNKNOWN_TEXTS if isinstance(value, str) else bool(pd.isna(value))
 
 
 def _read_number(summary: ColumnSummary, words: ColumnWords, value: Any) -> float:

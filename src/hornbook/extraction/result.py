@@ -527,9 +527,7 @@ class Extraction(Displayed):
     @property
     def theory(self) -> HornTheory:
         """The rules that derive what the explanation decides, without the background."""
-        known = set(self.compiled.background)
-        rules = (rule for rule in self.compiled.theory if rule not in known)
-        return HornTheory(self.compiled.theory.vocabulary, rules)
+        return HornTheory(self.compiled.theory.vocabulary, self.compiled.rules)
 
     @property
     def background(self) -> HornTheory:
