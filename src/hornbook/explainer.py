@@ -510,6 +510,7 @@ class Explainer(Displayed):
         **options: Unpack[LearnOptions],
     ) -> Extraction:
         """Learn a Horn theory about the model by membership and equivalence queries; see `hornbook.learn`."""
+        self.subject.refuse_weights("learn")
         settings = _read_options(learner, self.subject.seed, proof, options)
         if learner == "envelope":
             return _keep(explain_as_set(self.subject, settings), folder)

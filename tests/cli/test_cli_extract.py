@@ -163,6 +163,31 @@ def test_rows_of_a_group_are_held_out_together_by_every_command(hornbook, folder
     assert is_one_line(done) and "leave out --groups" in done.stderr
 
 
+def test_a_column_of_weights_is_none_of_the_explanation_and_every_command_knows_it(
+    hornbook, folder, tmp_path
+):
+    table = pd.read_csv(folder / "patients.csv")
+    table.insert(0, "cases", 1 + np.arange(120) % 5)
+    table.to_csv(tmp_path / "survey.csv", index=False)
+    run, model = tmp_path / "run", ["--model", folder / "tree.pkl", "--trust-pickle"]
+    data = [tmp_path / "survey.csv", "--target", "ill", *model]
+    done = hornbook("extract", *data, "--weight", "cases", "-o", run, *SMALL)
+    assert "# rows count by their weights, from 1 to 5: " in done.stdout, done.stderr
+    extraction = hb.load(run)
+    assert {column.name for column in extraction.columns} == {"age", "fever"}
+    share = extraction.fidelity.share
+    assert share.weighted is not None and share.independent < share.size
+    compared = json.loads(hornbook("compare", run, "--trust-pickle", "--samples", 500, "--json").stdout)
+    assert (
+        compared["rows"][0]["rows"] == json.loads((run / "extraction.json").read_text())["fidelity"]["rows"]
+    )
+    assert hornbook("why", run, "--row", 1, "--trust-pickle").returncode == 0
+    done = hornbook("diff", run, "--with", folder / "tree.onnx", "--trust-pickle")
+    assert is_one_line(done) and "without sample_weight= (--weight)" in done.stderr
+    done = hornbook("extract", *data, "--weight", "weight")
+    assert is_one_line(done) and "--weight weight: name one of the columns cases, age, fever" in done.stderr
+
+
 def test_classifier_is_trained_where_there_is_no_model(hornbook, folder, tmp_path):
     arguments = ["extract", folder / "patients.csv", "--target", "ill", "--train", "--json", *SMALL]
     done = hornbook(*arguments, "-o", tmp_path / "run")

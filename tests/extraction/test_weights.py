@@ -113,3 +113,10 @@ def test_intervals_cover_the_weighted_share(spread, agreement):
         share = Share.where(rng.random(150) < agreement, weights=weights)
         covered += share.low <= agreement <= share.high
     assert covered >= binom.ppf(UNLIKELY, RUNS, CONFIDENCE)
+
+
+def test_questions_that_count_rows_alike_take_no_weights():
+    explainer = Explainer(decide, draw_table(200), sample_weight=np.linspace(1, 3, 200))
+    for ask in (lambda: explainer.diff(decide), explainer.learn):
+        with pytest.raises(HornbookError, match="counts all rows alike"):
+            ask()

@@ -74,6 +74,7 @@ def extract(
     max_answers: options.MaxAnswers = None,
     test: options.Test = None,
     groups: options.Groups = None,
+    weight: options.Weight = None,
     proof: options.Proof = False,
     seed: options.Seed = 0,
     force: options.Force = False,

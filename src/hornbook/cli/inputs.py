@@ -38,6 +38,7 @@ class TableOptions:
     positive: str | None = None
     above: float | None = None
     groups: str | None = None
+    weight: str | None = None
     columns: list[str] | None = None
     drop: list[str] | None = None
     csv: str | None = None
@@ -53,7 +54,14 @@ class TableOptions:
         from hornbook.runs import load_target_table
 
         table = load_target_table(
-            self.data, self.target, self.positive, self.above, self.text, self.groups, print_remark
+            self.data,
+            self.target,
+            self.positive,
+            self.above,
+            self.text,
+            self.groups,
+            self.weight,
+            print_remark,
         )
         known = set(map(str, table.features))
         named, dropped = split_columns(self.columns, known), split_columns(self.drop, known)

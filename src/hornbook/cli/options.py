@@ -55,6 +55,9 @@ Groups = Annotated[
     str | None,
     what("--groups", help="A column whose rows are held out together."),
 ]
+Weight = Annotated[
+    str | None, what("--weight", help="A column: how many cases of the population a row stands for.")
+]
 Given = Annotated[
     list[str] | None, what("--set", metavar="COLUMN=VALUE", help="A known value; ? for an unknown one.")
 ]

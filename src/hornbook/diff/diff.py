@@ -81,6 +81,7 @@ def diff(subject: Subject, other: Any, *, max_literals: int = 12, n_samples: int
     otherwise: the same
 
     """
+    subject.refuse_weights("diff")
     if n_samples < 1:
         raise HornbookError(f"models are compared on at least one sample; got n_samples={n_samples}")
     if isinstance(other, pd.Series | np.ndarray | list | tuple):

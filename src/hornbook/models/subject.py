@@ -354,6 +354,13 @@ class Subject(Binding[ClassifierTeacher]):
         test_weights = None if self.test_weights is None else self.test_weights[tests]
         return replace(fewer, test_rows=self.test_rows.iloc[tests], test_weights=test_weights)
 
+    def refuse_weights(self, verb: str) -> None:
+        """Raise where rows have weights, for a question that counts all rows alike."""
+        if self.weights is not None:
+            raise HornbookError(
+                f"{verb} counts all rows alike: bind the model without sample_weight= (--weight)"
+            )
+
     def note_size(self) -> Iterator[str]:
         """Say of a table that is too small to say anything about other rows that it is."""
         if (rows := len(self.frame)) < TELLING_ROWS:

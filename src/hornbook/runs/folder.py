@@ -206,7 +206,13 @@ class Run:
         data = self.config["data"]
         source = self._find_source(data["source"]) if given is None else given
         table = load_target_table(
-            source, data["target"], data["positive"], data["above"], data["csv"], data.get("groups")
+            source,
+            data["target"],
+            data["positive"],
+            data["above"],
+            data["csv"],
+            data.get("groups"),
+            data.get("weight"),
         )
         if (columns := data.get("columns")) is not None:
             table = table.choose_columns(columns)

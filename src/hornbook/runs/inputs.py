@@ -63,13 +63,15 @@ class TargetTable:
     target
         What the model predicts.
     features
-        The columns without the target and the groups, as the model reads them.
+        The columns without the target, the groups and the weights, as the model reads them.
     labels
         The target's own values; None where the table has no such column.
     source
         What the run was given: path or dataset, and options.
     groups
         The group of each row, of rows that are held out together or not at all.
+    weights
+        How many cases each row stands for.
 
     """
 
@@ -79,6 +81,7 @@ class TargetTable:
     labels: pd.Series[Any] | None
     source: dict[str, Any]
     groups: pd.Series[Any] | None = None
+    weights: pd.Series[Any] | None = None
 
     def kinds_of(self, frame: pd.DataFrame, code_book: CodeBook) -> dict[str, Kind]:
         """The kinds of the columns of a frame, which are some of the table's; levels are categories."""
@@ -125,6 +128,7 @@ class TargetTable:
             target=self.target,
             code_book=words,
             groups=self.groups,
+            weights=self.weights,
             hold_out="test" not in self.source,
             seed=settings["seed"],
         )
@@ -154,13 +158,14 @@ def load_target_table(
     above: float | None = None,
     csv: str | None = None,
     groups: str | None = None,
+    weight: str | None = None,
     remark: Remark = ignore,
 ) -> TargetTable:
     """Load a table from files, by a query or by the name of a dataset, and set target and groups apart.
 
     `positive` and `above` make two classes of the target's values. A file need not have the target
     as a column: then it only names what the model predicts. `csv` describes the format of a text,
-    `groups` names the column of groups.
+    `groups` names the column of groups, and `weight` that of weights.
     """
     is_folder = source in DATASETS and Path(source).is_dir()  # such as that of a run; it is written as iris/
     exists = is_source(source) and not is_folder
@@ -185,6 +190,7 @@ def load_target_table(
         "above": above,
         "csv": table.text_format and table.text_format.describe(),
         **({} if groups is None else {"groups": groups}),
+        **({} if weight is None else {"weight": weight}),
     }
     if target not in table.frame:
         _refuse_mistyped(target, list(table.frame.columns), table.name)
@@ -193,13 +199,15 @@ def load_target_table(
         target = str(table.label)
     frame = table.frame
     labels = frame.get(target)
-    if groups is not None and (groups == target or groups not in frame):
-        others = ", ".join(name for name in frame.columns if name != target)
-        raise HornbookError(f"--groups {groups}: name one of the columns {others}")
-    features = frame.drop(columns=[name for name in (target, groups) if name in frame])
+    for option, column in (("groups", groups), ("weight", weight)):
+        if column is not None and (column == target or column not in frame):
+            others = ", ".join(name for name in frame.columns if name != target)
+            raise HornbookError(f"--{option} {column}: name one of the columns {others}")
+    features = frame.drop(columns=[name for name in (target, groups, weight) if name in frame])
     if features.shape[1] == 0:
         raise HornbookError(f"{table.name} has no columns besides {target!r}")
-    return TargetTable(table, target, features, labels, given, None if groups is None else frame[groups])
+    apart = [None if name is None else frame[name] for name in (groups, weight)]
+    return TargetTable(table, target, features, labels, given, *apart)
 
 
 def _refuse_mistyped(target: str, columns: list[str], name: str) -> None:
