@@ -81,7 +81,7 @@ def examine(name, steps=(1, 1)):
 
 
 def _examined(name, prover, steps):
-    unknown = [np.nan] if prover.values == "ternary" else []
+    unknown = [np.nan] if prover.space.values == "ternary" else []
     every = np.array(list(product([0.0, 1.0, *unknown], repeat=WIDTH)))
     decided = prover.predictor.decide(Batch.from_array(every, FEATURES))
     counts = {"proved": 0, "refuted": 0, "undecided": 0}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hornbook.proof.columns import ColumnProver, make
 from hornbook.proof.domain import Domain, Interval
-from hornbook.proof.prover import PROOF_SECONDS, Interpretations, RuleProver
+from hornbook.proof.prover import PROOF_SECONDS, ColumnProver, Interpretations, RuleProver, make
 from hornbook.proof.region import Values
 from hornbook.proof.search import TOTAL_TIME_SPENT, Engine, Verdict, prove_in_time
 

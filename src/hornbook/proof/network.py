@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError, library
+from hornbook.logic import Bools
 from hornbook.models import Predictor
 from hornbook.models.adapters.onnx import session_model
 
@@ -242,6 +243,27 @@ def fold_threshold(layers: Layers, predictor: Predictor, roundoff: float, squash
 def unprovable(predictor: Predictor, why: str) -> HornbookError:
     """Return the error for a model that proofs do not support."""
     return HornbookError(f"nothing can be proved about {predictor.name}: {why}")
+
+
+def refuse_difference(
+    predictor: Predictor,
+    link: ScoreLink,
+    answers: tuple[Vector, Bools],
+    reading: tuple[Vector, Vector],
+    describe: Callable[[int], str],
+) -> None:
+    """Raise if a model's scores and decisions differ from its outputs as read, beyond their rounding."""
+    (scores, decided), (outputs, off) = answers, reading
+    read = link.scores(outputs)
+    wrong = ~(np.abs(scores - read) <= link.allowance(read, off))  # so that no number is wrong too
+    wrong |= (decided != (outputs >= 0)) & (np.abs(outputs) > off + link.tolerance)
+    if wrong.any():
+        at = int(wrong.argmax())
+        raise unprovable(
+            predictor,
+            f"it does not compute what was read of it: it scores {scores[at]:.6g} where {read[at]:.6g} "
+            f"was read, and it decides {bool(decided[at])}, for {describe(at)}",
+        )
 
 
 def _split_linear_layer(weights: Matrix, biases: Vector) -> Layers:

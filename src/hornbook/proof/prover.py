@@ -1,38 +1,40 @@
 """The prover: decides, for all inputs of a domain at once, whether a model obeys a rule.
 
 A model is read as functions of its inputs, its sides: for each class one that is positive where another
-class is ahead. Before anything is proved, they are compared with the model's own answers. There is one
-`Prover`; what differs is the domain: rows of a table (`columns.ColumnProver`), or interpretations
-(`RuleProver`).
+class is ahead. Before anything is proved, they are compared with the model's own answers. A `ColumnProver`
+is about rows of a table: a question is a body of conditions and a class. For a network each box of such
+rows is bounded, with the ends of its intervals as states; for trees the states are cells. A proof holds
+for the numbers between the ends of a column, whole numbers only where the column has only those; a witness
+is a row that the model itself decided otherwise. A `RuleProver` is about interpretations.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
-from typing import Any, Generic, TypeVar
+from typing import Any, overload
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
+from hornbook.conditions import Condition, shorten_cut
 from hornbook.deadline import Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import Bools, Interpretation, Rule, Vocabulary, violation
-from hornbook.models import Predictor
+from hornbook.models import Predictor, columns_with_missing
 from hornbook.proof.bounds import Bounds
-from hornbook.proof.ensembles import read_ensemble
+from hornbook.proof.domain import Box, ColumnRange, Domain, Interval, Levels, is_missing, list_levels
+from hornbook.proof.ensembles import drops_zeros, read_ensemble, read_tree_contests
 from hornbook.proof.forest import Leaves
-from hornbook.proof.network import ScoreLink, Vector, relu_net, unprovable
+from hornbook.proof.network import Vector, read_contests, refuse_difference, relu_net, unprovable
+from hornbook.proof.pipeline import LevelInput, ValueInput, read_pipeline
+from hornbook.proof.readings import NetworkReading, TreeReading, Wall
 from hornbook.proof.region import CLIMB_STARTS, FALSE, TRUE, Space, States, Values, random_states
-from hornbook.proof.search import (
-    BY_LOCAL_SEARCH,
-    BY_VACUITY,
-    Side,
-    Verdict,
-    decide_region,
-)
+from hornbook.proof.search import BY_LOCAL_SEARCH, BY_VACUITY, Side, Verdict, decide_region
 from hornbook.proof.votes import make_forest
 from hornbook.queries import Classifier, Groups, Judge, Membership, interpretation
 from hornbook.randomness import Purpose, generator
@@ -43,109 +45,55 @@ PROOF_SECONDS = 60.0
 PROBES, PROBE_BLOCK = 4096, 2048
 """Number of random inputs on which a reading is compared with its model, and batch size."""
 
-Body = TypeVar("Body")
-"""What the inputs in question meet: conditions, or known values of an interpretation."""
-
-Part = TypeVar("Part")
-"""Some of the inputs in question, which are decided together."""
-
-Witness = TypeVar("Witness")
-"""An input that the model was asked about: an interpretation, or a row of a table."""
+SHORTENED_SHARES = (0.05, 0.002)
+"""How far a witness value may be rounded, as shares of its interval, tried in order."""
 
 
-class Prover(ABC, Generic[Body, Part, Witness]):
-    """Proves or refutes that a model decides for a class about every input that meets a body."""
-
-    def __init__(self, predictor: Predictor, seconds: float) -> None:
-        if seconds <= 0:
-            raise HornbookError(f"a proof needs time; got seconds={seconds}")
-        self.predictor, self.seconds = predictor, seconds
-        self.classes = 2
-        """The number of classes that the model decides between."""
-
-    def prove(
-        self, body: Body, outcome: int, excluded: Sequence[Body] = (), seconds: float | None = None
-    ) -> Verdict[Witness]:
-        """Prove or refute that the model decides for a class about every input that meets a body.
-
-        Parameters
-        ----------
-        body
-            What the inputs meet.
-        outcome
-            The number of the class; of two classes 1 is the positive one.
-        excluded
-            Bodies that the inputs do not meet, such as those of earlier rules.
-        seconds
-            The time limit.
-
-        """
-        deadline = Deadline.after(self.seconds if seconds is None else seconds)
-        try:
-            parts = self._list_parts(body, excluded)
-        except HornbookError as error:
-            return Verdict.leave_open(str(error))
-        verdicts = []
-        for rival, part in product(reversed(range(self.classes - 1)), reversed(parts)):
-            verdict = self._decide(part, int(outcome), rival, deadline)
-            if verdict.status == "refuted":
-                return verdict
-            verdicts.append(verdict)
-        verdict = combine(verdicts, deadline.elapsed)
-        if excluded or verdict.needed is None:  # inputs may be ruled out by other bodies
-            return replace(verdict, needed=None)
-        return replace(verdict, needed=self._name_needed(body, verdict.needed))
-
-    def prove_monotone(self, column: str, outcome: int, seconds: float | None = None) -> Verdict[Witness]:
-        """Prove or refute that a class is never lost where a column rises and the others stay."""
-        return Verdict.leave_open(f"monotonicity in {column!r} is proved of trees that read columns")
-
-    @abstractmethod
-    def _list_parts(self, body: Body, excluded: Sequence[Body]) -> Sequence[Part]:
-        """Parts of the inputs that meet a body and none of the excluded ones; refuse what cannot be asked."""
-
-    @abstractmethod
-    def _decide(self, part: Part, outcome: int, rival: int, deadline: Deadline) -> Verdict[Witness]:
-        """Decide whether a class is ahead of one of the others on a whole part."""
-
-    @abstractmethod
-    def _name_needed(self, body: Body, variables: frozenset[int]) -> frozenset[Any]:
-        """The members of a body that restrict some base variables."""
+@overload
+def make(predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> ColumnProver: ...
 
 
-def combine(verdicts: Sequence[Verdict[Witness]], seconds: float) -> Verdict[Witness]:
-    """Combine the verdicts about the parts of a question, none of which is refuted."""
-    meaningful = [verdict for verdict in verdicts if not verdict.is_vacuous]
-    if not meaningful:
-        return Verdict("proved", BY_VACUITY, seconds, -np.inf)
-    bound = max(verdict.bound for verdict in meaningful)
-    for verdict in meaningful:
-        if verdict.status == "undecided":
-            return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
-    parts = [verdict.needed for verdict in verdicts if verdict.needed is not None]
-    needed = frozenset().union(*parts) if len(parts) == len(verdicts) else None
-    return Verdict("proved", meaningful[0].by, seconds, bound, needed=needed)
+@overload
+def make(predictor: Predictor, domain: Interpretations, seconds: float = PROOF_SECONDS) -> RuleProver: ...
 
 
-def refuse_difference(
-    predictor: Predictor,
-    link: ScoreLink,
-    answers: tuple[Vector, Bools],
-    reading: tuple[Vector, Vector],
-    describe: Callable[[int], str],
-) -> None:
-    """Raise if a model's scores and decisions differ from its outputs as read, beyond their rounding."""
-    (scores, decided), (outputs, off) = answers, reading
-    read = link.scores(outputs)
-    wrong = ~(np.abs(scores - read) <= link.allowance(read, off))  # so that no number is wrong too
-    wrong |= (decided != (outputs >= 0)) & (np.abs(outputs) > off + link.tolerance)
-    if wrong.any():
-        at = int(wrong.argmax())
-        raise unprovable(
-            predictor,
-            f"it does not compute what was read of it: it scores {scores[at]:.6g} where {read[at]:.6g} "
-            f"was read, and it decides {bool(decided[at])}, for {describe(at)}",
-        )
+def make(
+    predictor: Predictor, domain: Domain | Interpretations, seconds: float = PROOF_SECONDS
+) -> ColumnProver | RuleProver:
+    """Make the prover of a model, which is compared with what was read of it, or refuse the model.
+
+    Parameters
+    ----------
+    predictor
+        The predictor of a `Subject`. Its model is a ReLU network of torch, ONNX or scikit-learn, a
+        logistic regression, trees, forests and boosting of scikit-learn, XGBoost and LightGBM, a
+        scikit-learn pipeline of `SimpleImputer`, `OneHotEncoder`, a scaler and one of these, perhaps with
+        a `ColumnTransformer`.
+    domain
+        The rows in question, or the interpretations of a model that reads variables. Values are missing
+        only where the model takes missing values.
+    seconds
+        Time limit of each question.
+
+    Examples
+    --------
+    >>> from hornbook.conditions import Threshold
+    >>> from hornbook.models import Subject
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> rows = pd.DataFrame({"age": [20.0, 30, 60, 70], "income": [10.0, 80, 20, 90]})
+    >>> model = DecisionTreeClassifier().fit(rows, [0, 1, 0, 1])
+    >>> prover = make(Subject.bind(model, rows).predictor, Domain.of(rows))
+    >>> prover.prove([Threshold("income", 60)], outcome=1).status
+    'proved'
+    >>> prover.prove([Threshold("age", 40)], outcome=1).witness.to_dict("list")
+    {'age': [60.0], 'income': [20.0]}
+
+    """
+    if seconds <= 0:
+        raise HornbookError(f"a proof needs time; got seconds={seconds}")
+    if isinstance(domain, Interpretations):
+        return RuleProver(predictor, domain, seconds)
+    return ColumnProver(predictor, domain, seconds)
 
 
 @dataclass(frozen=True)
@@ -172,7 +120,7 @@ class Interpretations:
     features: Sequence[str] | None = None
 
 
-class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
+class RuleProver:
     """Proves or refutes rules about a model that reads interpretations, each for all its inputs.
 
     Parameters
@@ -200,11 +148,11 @@ class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
     """
 
     def __init__(self, predictor: Predictor, domain: Interpretations, seconds: float = PROOF_SECONDS) -> None:
-        super().__init__(predictor, seconds)
-        self.domain, self.vocabulary, self.groups = domain, domain.vocabulary, domain.groups
+        self.predictor, self.domain, self.seconds = predictor, domain, seconds
+        self.vocabulary = domain.vocabulary
         encoding = predictor.encoding
         native = encoding.unknown is not None and not np.isnan(encoding.unknown)
-        self.values: Values = domain.values or ("ternary" if native else "complete")
+        values: Values = domain.values or ("ternary" if native else "complete")
         self.classifier = None
         if domain.label is not None:
             self.classifier = Classifier(predictor, self.vocabulary, domain.label, domain.features)
@@ -212,9 +160,9 @@ class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
         rows = np.arange(len(self.vocabulary)) if self.classifier is None else self.classifier.rows
         read = self.vocabulary if self.classifier is None else self.classifier.features
         self.places = {int(v): place for place, v in enumerate(rows)}
-        grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in self.groups)
+        grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in domain.groups)
         predictor.check(read)
-        self.space = Space.of(read, encoding, grouped, self.values)
+        self.space = Space.of(read, encoding, grouped, values)
         self.accepting, self.rejecting = self._read_sides()
         self._refuse_misreading()
 
@@ -263,56 +211,29 @@ class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
 
     def prove_rule(self, rule: Rule, seconds: float | None = None) -> Verdict[Interpretation]:
         """Prove that the model rejects every input that violates a rule, or refute it."""
-        item = self.violate(rule)
+        item = violation(rule)
         return self.prove_rejection(item.true, item.false, seconds)
 
     def prove_rejection(
         self, true: Iterable[int], false: Iterable[int], seconds: float | None = None
     ) -> Verdict[Interpretation]:
         """Prove or refute that the model rejects every input with these variables true and those false."""
+        deadline = Deadline.after(self.seconds if seconds is None else seconds)
         item = interpretation(self.vocabulary, true, false)
-        side, region = self.side(item), self.region(item)
-        if side is not None or region is None:
-            return self.prove(item, int(side is self.rejecting), seconds=seconds)
-        # a label that is free is never contradicted
-        states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
-        witness = self.interpretation(item, states[0])
-        return Verdict("refuted", BY_LOCAL_SEARCH, witness=witness)
+        region = self.region(item)
+        if region is None:
+            return Verdict("proved", BY_VACUITY, deadline.elapsed, -np.inf)
+        label = None if self.classifier is None else self.classifier.label
+        if label is not None and label not in item.true | item.false:  # which is never contradicted
+            states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
+            return Verdict("refuted", BY_LOCAL_SEARCH, witness=self.interpretation(item, states[0]))
+        accepts = label is None or label in item.true
 
-    def _list_parts(
-        self, body: Interpretation, excluded: Sequence[Interpretation]
-    ) -> Sequence[Interpretation]:
-        if excluded:
-            raise HornbookError("proofs about interpretations exclude none")
-        return [] if self.region(body) is None else [body]
-
-    def _decide(
-        self, part: Interpretation, outcome: int, rival: int, deadline: Deadline
-    ) -> Verdict[Interpretation]:
         def confirm(states: States, shares: Vector | None) -> Interpretation | None:
-            contrary = self._decide_states(states[None])[0] != outcome
-            return self.interpretation(part, states) if contrary else None
+            is_witness = self._decide_states(states[None])[0] == accepts
+            return self.interpretation(item, states) if is_witness else None
 
-        side = (self.accepting, self.rejecting)[outcome]
-        return decide_region(side, self._allowed_states(part), deadline, confirm)
-
-    def _name_needed(self, body: Interpretation, variables: frozenset[int]) -> frozenset[int]:
-        """The facts of a question that restrict some base variables, perhaps by way of a group."""
-        for members in self.space.groups:
-            if not variables.isdisjoint(members.tolist()):
-                variables |= {*members.tolist()}
-        facts = (v for v in body.true | body.false if v in self.places)
-        return frozenset(v for v in facts if self.base_variable(v) in variables)
-
-    def violate(self, rule: Rule) -> Interpretation:
-        """The values of an input that violates a rule, those of duals included."""
-        item = violation(rule)
-        return interpretation(self.vocabulary, item.true, item.false)
-
-    def base_variable(self, variable: int) -> int:
-        """The base variable that decides a variable which the model reads."""
-        (literal,) = self.space.literals.true([self.places[variable]])
-        return literal % self.space.count
+        return decide_region(self.accepting if accepts else self.rejecting, region, deadline, confirm)
 
     def interpretation(self, item: Interpretation, states: States) -> Interpretation:
         """Convert an input to an interpretation of the whole vocabulary, with the question's facts."""
@@ -333,8 +254,281 @@ class RuleProver(Prover[Interpretation, Interpretation, Interpretation]):
         true, false = ({self.places[v] for v in part if v in self.places} for part in (item.true, item.false))
         return self.space.region(true, false)
 
-    def side(self, item: Interpretation) -> Side | None:
-        """Return the side to bound for a question; None if the question leaves the label free."""
-        if self.classifier is None or self.classifier.label in item.true:
-            return self.accepting
-        return self.rejecting if self.classifier.label in item.false else None
+
+class ColumnProver:
+    """Proves or refutes that a model decides for a class on all rows that meet conditions; see `make`."""
+
+    def __init__(self, predictor: Predictor, domain: Domain, seconds: float = PROOF_SECONDS) -> None:
+        self.predictor, self.seconds = predictor, seconds
+        if not self.predictor.encodes_as_tables:
+            raise unprovable(self.predictor, "it reads variables, each with a number for ?, and not columns")
+        self.columns = list_columns(self.predictor, domain.rows)
+        inner, self.preprocessing = read_pipeline(self.predictor, len(self.columns))
+        self.wall = Wall(self.predictor, self.columns, domain.rows)
+        self.domain = self._narrow(domain)
+        self.wall.refuse_inexact(self.domain)
+        self.classes = count = self.wall.count
+        trees = read_tree_contests(inner, count)
+        self.reading: NetworkReading | TreeReading
+        if trees is None:
+            nets = read_contests(inner, count)
+            self.reading = NetworkReading(self.wall, nets, self.preprocessing, self.columns, self.domain)
+        elif self.preprocessing.scales:
+            raise unprovable(
+                self.predictor, "its trees read columns that were scaled, which the prover does not support"
+            )
+        else:
+            no_zeros = self.preprocessing.is_sparse and drops_zeros(inner)
+            self.reading = TreeReading(
+                self.wall, trees, self.preprocessing, self.columns, self.domain, no_zeros
+            )
+
+    def prove(
+        self,
+        body: Sequence[Condition],
+        outcome: int,
+        excluded: Sequence[Sequence[Condition]] = (),
+        seconds: float | None = None,
+    ) -> Verdict[pd.DataFrame]:
+        """Prove or refute that the model decides for a class on every row that meets a body.
+
+        Of a proof, points are put to the model itself.
+
+        Parameters
+        ----------
+        body
+            What the rows meet.
+        outcome
+            The number of the class; of two classes 1 is the positive one.
+        excluded
+            Bodies that the rows do not meet, such as those of earlier rules.
+        seconds
+            The time limit.
+
+        """
+        verdict = self.try_to_prove(body, outcome, excluded, seconds)
+        if verdict.status == "proved" and not self.wall.check(self._list_boxes(body, excluded), int(outcome)):
+            return Verdict.leave_open(self.wall.refusal)
+        return verdict
+
+    def try_to_prove(
+        self,
+        body: Sequence[Condition],
+        outcome: int,
+        excluded: Sequence[Sequence[Condition]] = (),
+        seconds: float | None = None,
+    ) -> Verdict[pd.DataFrame]:
+        """The same without asking the model about points, for proofs on the way to others; see `confirm`."""
+        deadline = Deadline.after(self.seconds if seconds is None else seconds)
+        try:
+            boxes = self._list_boxes(body, excluded)
+        except HornbookError as error:
+            return Verdict.leave_open(str(error))
+        verdicts = []
+        for rival, box in product(reversed(range(self.classes - 1)), reversed(boxes)):
+            verdict = self._decide(box, int(outcome), rival, deadline)
+            if verdict.status == "refuted":
+                return verdict
+            verdicts.append(verdict)
+        verdict = combine(verdicts, deadline.elapsed)
+        if excluded or verdict.needed is None:  # rows may be ruled out by other bodies
+            return replace(verdict, needed=None)
+        columns = {self.columns[place] for place in verdict.needed}
+        return replace(verdict, needed=frozenset(each for each in body if each.column in columns))
+
+    def confirm(self, bodies: Sequence[Sequence[Condition]], outcome: int) -> bool:
+        """Whether points of what was tried to prove are decided so by the model; else it is refused."""
+        boxes = [box for body in bodies for box in self._list_boxes(body, ())]
+        return self.wall.check(boxes, int(outcome))
+
+    def _list_boxes(
+        self, body: Sequence[Condition], excluded: Sequence[Sequence[Condition]]
+    ) -> Sequence[Box]:
+        if self.wall.refusal:
+            raise HornbookError(self.wall.refusal)
+        domain = self._keep_known_levels(self.domain.widen(body))
+        self.wall.refuse_inexact(domain)
+        boxes = domain.list_boxes(body, excluded)
+        self.reading.prepare(domain)
+        return boxes
+
+    def _decide(self, part: Box, outcome: int, rival: int, deadline: Deadline) -> Verdict[pd.DataFrame]:
+        confirm = _Confirmation(self.wall, part, outcome)
+        verdict = self.reading.decide(part, outcome, rival, deadline, confirm)
+        if verdict.status != "undecided" or confirm.fraction is None:
+            return verdict
+        parts = []
+        for smaller in _split_box(part, *confirm.fraction):
+            parts.append(self._decide(smaller, outcome, rival, deadline))
+            if parts[-1].status == "refuted":
+                return parts[-1]
+        return combine(parts, deadline.elapsed)
+
+    def list_cuts(self, column: str) -> list[float] | None:
+        """List the numbers up to which trees tell the values of a column apart; None for a network."""
+        if isinstance(self.reading, NetworkReading):
+            return None
+        ends = self.reading.grid.edges[self.columns.index(column)]
+        return None if ends is None else ends[1:-1].tolist()
+
+    def prove_monotone(
+        self, column: str, outcome: int, seconds: float | None = None
+    ) -> Verdict[pd.DataFrame]:
+        """Prove or refute that a class is never lost where a column rises and the others stay.
+
+        That is decided for trees of two classes. A witness is two rows, the lower one first.
+
+        Parameters
+        ----------
+        column
+            A column of numbers that the model reads.
+        outcome
+            The number of the class.
+        seconds
+            The time limit.
+
+        """
+        deadline = Deadline.after(self.seconds if seconds is None else seconds)
+        reason = self.wall.refusal
+        if not isinstance(self.reading, TreeReading) or self.wall.count > 2:
+            reason = "monotonicity is proved of trees of two classes; of other models it is sampled"
+        elif not isinstance(self.domain.ranges.get(column), Interval):
+            reason = f"{column!r} is not a column of numbers that the model reads"
+        if reason or not isinstance(self.reading, TreeReading):
+            return Verdict.leave_open(reason)
+        verdicts = []
+        for verdict in self.reading.decide_monotone(column, outcome, deadline):
+            if verdict.status == "refuted":
+                return verdict
+            verdicts.append(verdict)
+        combined = combine(verdicts, deadline.elapsed)
+        if combined.status == "proved" and not self.wall.check_monotone(self.domain.ranges, column, outcome):
+            return Verdict.leave_open(self.wall.refusal)
+        return combined
+
+    def _narrow(self, domain: Domain) -> Domain:
+        """Narrow a domain to the columns that the model reads, and to the missing values that it takes."""
+        taken = columns_with_missing(self.predictor, domain.rows)
+        by_level = {each.column for each in self.preprocessing.inputs if isinstance(each, LevelInput)}
+        by_number = {
+            each.column: each.fill for each in self.preprocessing.inputs if isinstance(each, ValueInput)
+        }
+        ranges: dict[str, ColumnRange] = {}
+        for place, name in enumerate(self.columns):
+            own = domain.ranges.get(name)
+            if place in by_level and isinstance(own, Interval):
+                levels = list_levels(domain.rows[name])
+                own = None if levels is None else Levels(levels, own.missing)
+            no_numbers = not isinstance(own, Interval) or isinstance(by_number.get(place), str)
+            if own is None or (place in by_number and no_numbers):
+                raise unprovable(
+                    self.predictor,
+                    f"its column {name!r} has no numbers in the type {domain.rows.dtypes[name]}, and is not "
+                    "read by its levels",
+                )
+            ranges[name] = replace(own, missing=own.missing and name in taken)
+        return self._keep_known_levels(Domain(ranges, domain.rows))
+
+    def _keep_known_levels(self, domain: Domain) -> Domain:
+        """Leave out the levels on which the model fails."""
+        ranges = dict(domain.ranges)
+        for place, known in self.preprocessing.known_levels.items():
+            own = ranges[self.columns[place]]
+            if isinstance(own, Levels):
+                values = tuple(value for value in own.values if value in known)
+                ranges[self.columns[place]] = replace(own, values=values)
+        return replace(domain, ranges=ranges)
+
+
+def combine(verdicts: Sequence[Verdict[pd.DataFrame]], seconds: float) -> Verdict[pd.DataFrame]:
+    """Combine the verdicts about the parts of a question, none of which is refuted."""
+    meaningful = [verdict for verdict in verdicts if not verdict.is_vacuous]
+    if not meaningful:
+        return Verdict("proved", BY_VACUITY, seconds, -np.inf)
+    bound = max(verdict.bound for verdict in meaningful)
+    for verdict in meaningful:
+        if verdict.status == "undecided":
+            return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
+    parts = [verdict.needed for verdict in verdicts if verdict.needed is not None]
+    needed = frozenset().union(*parts) if len(parts) == len(verdicts) else None
+    return Verdict("proved", meaningful[0].by, seconds, bound, needed=needed)
+
+
+def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:
+    """List the columns of a table that a model reads, in its order."""
+    columns = predictor.list_columns(list(frame.columns)) or list(frame.columns)
+    if predictor.inputs not in (None, len(columns)):
+        raise unprovable(predictor, f"it reads {predictor.inputs} columns, and the table has {len(columns)}")
+    return columns
+
+
+class _Confirmation:
+    """Asks the model about rows of a box, and remembers a whole column in which a row has a fraction."""
+
+    def __init__(self, wall: Wall, box: Box, outcome: int) -> None:
+        self.wall, self.box, self.outcome = wall, box, outcome
+        self.fraction: tuple[str, float] | None = None
+
+    def __call__(self, row: pd.DataFrame) -> pd.DataFrame | None:
+        """Confirm a row as a witness, with short numbers if the model decides alike about those."""
+        values = _list_values(row)[0]
+        rounded, fractions = dict(values), {}
+        for name, own in self.box.items():
+            number = values[name]
+            if isinstance(own, Interval) and own.whole and not is_missing(number) and number % 1 > 0:
+                fractions[name] = float(number)
+                rounded[name] = float(np.round(number))
+        tried = [*(self._shorten(values, share) for share in SHORTENED_SHARES), rounded]
+        domain = Domain(self.box, self.wall.table)
+        rows = domain.write(
+            {name: self._list_column(name, [each[name] for each in tried]) for name in values}
+        )
+        inside = np.array([self._holds(each) for each in _list_values(rows)], np.bool_)
+        if inside.any():
+            rows = rows[inside].reset_index(drop=True)
+            others = np.flatnonzero(~self.wall.decide(self.outcome, rows))
+            if len(others):
+                return rows.iloc[others[:1]].reset_index(drop=True)
+        self.fraction = next(iter(fractions.items()), None)
+        return None
+
+    def _list_column(self, name: str, values: Sequence[Any]) -> NDArray[Any]:
+        """Values of a column as an array, (k,): of doubles if they are numbers."""
+        if isinstance(self.box[name], Interval):
+            return np.array([math.nan if is_missing(value) else value for value in values], np.float64)
+        listed = np.empty(len(values), object)
+        listed[:] = values
+        return listed
+
+    def _holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether a row is in the box."""
+        return all(own.holds(values[name]) for name, own in self.box.items())
+
+    def _shorten(self, values: Mapping[str, Any], share: float) -> dict[str, Any]:
+        """Round the numbers of a row by up to a share of their intervals."""
+        shortened = dict(values)
+        for name, own in self.box.items():
+            number = values[name]
+            if not isinstance(own, Interval) or is_missing(number) or not own.low < own.high:
+                continue
+            if own.whole:
+                shortened[name] = float(np.round(number))
+                continue
+            width = share * (own.high - own.low)
+            middle = min(max(float(number), own.low + width), own.high - width)
+            shortened[name] = shorten_cut(middle - width, middle + width)
+        return shortened
+
+
+def _list_values(rows: pd.DataFrame) -> list[dict[str, Any]]:
+    """The values of each row, by column."""
+    return [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+
+
+def _split_box(box: Box, column: str, number: float) -> list[Box]:
+    """Split a box at a fraction in a column of whole numbers."""
+    own = box[column]
+    if not isinstance(own, Interval):
+        return [box]
+    below, above = own.between(-math.inf, number), own.between(number, math.inf)
+    return [{**box, column: part} for part in (below, above) if part.has_numbers]

@@ -37,10 +37,10 @@ from hornbook.proof.network import (
     ReluNet,
     ScoreLink,
     Vector,
+    refuse_difference,
     unprovable,
 )
 from hornbook.proof.pipeline import SCALING_TERMS, Preprocessing, ValueInput
-from hornbook.proof.prover import refuse_difference
 from hornbook.proof.region import FALSE, TRUE, UNKNOWN, InputSpace, Numbers, States
 from hornbook.proof.search import BY_BRANCHING, BY_VACUITY, Verdict, decide_region
 from hornbook.proof.votes import make_forest
