@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 
 from hornbook.conditions import Category, Threshold
-from hornbook.logic import BOTTOM, Rule
-from hornbook.models import as_predictor
 from hornbook.proof import Domain, votes
 from hornbook.proof.forest import Forest
 from hornbook.proof.region import InputSpace
@@ -98,26 +96,6 @@ def test_a_proof_needs_no_more_than_the_conditions_that_it_names():
             assert verdict.needed <= set(body)
             assert prover.prove([each for each in body if each in verdict.needed], outcome).status == "proved"
             spared += len(body) - len(verdict.needed)
-    assert spared > 5
-
-
-def test_a_rule_needs_no_more_than_the_literals_that_a_proof_names():
-    rng = np.random.default_rng(0)
-    inputs = rng.integers(0, 3, (200, 6)) / 2
-    labels = inputs[:, 0] + inputs[:, 1] > inputs[:, 2] + 0.3
-    from test_proof import prover_of, vocabulary_of
-
-    model = RandomForestClassifier(5, random_state=0).fit(
-        np.concatenate([inputs, 1 - inputs], axis=1), labels
-    )
-    prover = prover_of(as_predictor(model, encoding="half"), vocabulary_of(6, dual=True), groups=((3, 4, 5),))
-    spared = 0
-    for _ in range(30):
-        body = {int(v) for v in np.where(rng.random(6) < 0.5, np.arange(6), np.arange(6, 12))}
-        verdict = prover.prove_rule(Rule(body, BOTTOM))
-        if verdict.status == "proved" and verdict.needed is not None:
-            assert prover.prove_rule(Rule(body & verdict.needed, BOTTOM)).status == "proved"
-            spared += len(body - verdict.needed)
     assert spared > 5
 
 

@@ -233,7 +233,8 @@ class RuleProver:
             is_witness = self._decide_states(states[None])[0] == accepts
             return self.interpretation(item, states) if is_witness else None
 
-        return decide_region(self.accepting if accepts else self.rejecting, region, deadline, confirm)
+        verdict = decide_region(self.accepting if accepts else self.rejecting, region, deadline, confirm)
+        return replace(verdict, needed=None)
 
     def interpretation(self, item: Interpretation, states: States) -> Interpretation:
         """Convert an input to an interpretation of the whole vocabulary, with the question's facts."""

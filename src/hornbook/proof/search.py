@@ -86,8 +86,8 @@ class Verdict(Displayed, Generic[Witness_co]):
     reason
         Why it is undecided.
     needed
-        For a proved question, parts of it on which the proof rests, where the prover knows them: a proof
-        about columns gives conditions of the body, one about variables literals; the others can go.
+        For a proved question about columns, the conditions of its body on which the proof rests, where the
+        prover knows them; the others can go.
 
     """
 
