@@ -146,18 +146,21 @@ def test_parse_claims_reads_every_kind_of_line():
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("petal width > 1 -> a", "comes <=, >, =, in or is"),
+        (
+            "petal width > 1 -> a",
+            "'petal width > 1' is no condition; write age > 40, 40 < age <= 60, sex = f",
+        ),
         ("age > old -> a", "with a number, not with 'old'"),
-        ("age > 40", "not 'the end of the line'"),
+        ("age > 40", "is no claim; write: age > 40 & sex = f -> good"),
         ("age > 40 ->", "ends with a class"),
-        ("-> a", "true -> class"),
-        ("s in A11 -> a", "stand in braces"),
-        ("s in {a = b} -> a", "commas stand between them"),
+        ("-> a", "'' is no condition"),
+        ("s in A11 -> a", "is no condition; write age > 40"),
+        ("s in {a = b} -> a", "a text with signs stands in double quotes"),
         ("otherwise if age > 40: a", "depends on those above it"),
         ("40 > age > 20 -> a", "a range is written as 40 < age <= 60"),
         ("more income never moves good", "never lowers good"),
-        ('"age > 40 -> a', "a quote is not closed"),
-        ("age > 40 b -> a", "after a condition comes & or ->"),
+        ('"age > 40 -> a', "is no condition"),
+        ("age > 40 b -> a", "with a number, not with '40 b'"),
     ],
 )
 def test_parse_claims_names_the_line_and_what_to_write(line, says):

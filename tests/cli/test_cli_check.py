@@ -189,7 +189,7 @@ def test_a_seed_repeats_a_check(checked):
         ("right.horn", "logistic.pkl", ["--target", "ill"], "is a pickle"),
         ("missing.horn", "tree.onnx", ["--target", "ill"], "cannot read"),
         ("strange.horn", "tree.onnx", ["--target", "ill"], "the table has no column 'fevre'; it has fever"),
-        ("unclear.horn", "tree.onnx", ["--target", "ill"], "line 1: after the column 'fever' comes <=, >"),
+        ("unclear.horn", "tree.onnx", ["--target", "ill"], "line 1: 'fever' is no condition; write age > 40"),
         ("right.horn", "tree.onnx", ["--target", "il"], "no column 'il'; did you mean 'ill'?"),
         ("variables.horn", "tree.onnx", [], "name the column that a classifier predicts with --target"),
         ("right.horn", "patients.csv", ["--target", "ill"], "cannot tell the kind of model"),

@@ -26,7 +26,7 @@ from hornbook.models import ClassifierTeacher, Subject, bind_classifier
 from hornbook.proof import ColumnProver, Verdict, make
 from hornbook.randomness import Purpose, generator
 from hornbook.reasons import Reasoner
-from hornbook.reasons.prover import CounterexampleFinder
+from hornbook.reasons.prover import ReasonProver
 from hornbook.reasons.row_conditions import RowConditions
 from hornbook.reasons.search import ReasonSampler
 from hornbook.schema import write_object
@@ -170,7 +170,7 @@ def test_why_believes_no_proof_that_samples_contradict(monkeypatch):
     verdict = Verdict("proved", "nobody", 0.0, -1.0)
     monkeypatch.setattr(ColumnProver, "try_to_prove", lambda *_, **__: verdict)
     monkeypatch.setattr(ColumnProver, "confirm", lambda *_: True)
-    monkeypatch.setattr(CounterexampleFinder, "draw", lambda self, body: np.zeros((4, 0), int))
+    monkeypatch.setattr(ReasonProver, "draw_counterexamples", lambda self, body: np.zeros((4, 0), int))
     (reason,) = why(random_tree(1), GRID.iloc[0], GRID, changes=0).reasons
     assert reason.level == "sampled" and "samples contradict" in reason.note
 

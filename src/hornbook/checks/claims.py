@@ -19,9 +19,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from hornbook.checks.unfolding import unfold_rules
 from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords, read_segment
@@ -120,9 +120,9 @@ def parse_claims(
     status in {A11, A12} -> not good
     >>> print(*parse_claims("if petal width > 1.7 and sex is f: good", columns=["petal width"]))
     "petal width" > 1.7 & sex = f -> good
-    >>> parse_claims("income -> good")
+    >>> parse_claims("40 > age > 20 -> good")
     Traceback (most recent call last):
-    hornbook.errors.HornbookError: line 1: after the column 'income' comes <=, >, =, in or is, not '->'
+    hornbook.errors.HornbookError: line 1: a range is written as 40 < age <= 60
 
     """
     names = {*columns, *(words.label for words in code_book.columns.values())}
@@ -134,21 +134,12 @@ def parse_claims(
     claims: list[Claim] = []
     for number, line in enumerate(text.split("\n"), 1):
         try:
-            tokens = list(_tokens(_quote_names(line, names)))
-            if tokens:
-                claims.append(_parse_line(_Reader(tokens, code_book)))
+            said = _split(_quote_names(line, names), "#.*")[0].strip()
+            if said:
+                claims.append(_parse_line(said, code_book))
         except HornbookError as error:
             raise HornbookError(f"line {number}: {error}") from None
     return tuple(claims)
-
-
-def _read_conditions(text: str, code_book: CodeBook) -> list[Condition]:
-    """The conditions that a whole text says."""
-    reader = _Reader(list(_tokens(text)), code_book)
-    conditions = _parse_conditions(reader)
-    if reader.peek().kind != "end":
-        raise HornbookError(f"after a condition comes {reader.peek()}")
-    return conditions
 
 
 def _quote_names(line: str, names: Collection[str]) -> str:
@@ -215,139 +206,82 @@ def write_condition(condition: Condition, code_book: CodeBook = EMPTY_BOOK) -> s
 
 
 _WORD = r'(?:-(?!>)|[^\s&∧,→\#"{}<>=≤≥≠!\-])+'
-_TOKEN = re.compile(
-    rf"""(?P<blank>\s+|\#.*)
-       | (?P<arrow>->|→)
-       | (?P<and>[&∧,])
-       | (?P<sign><=|>=|!=|[<>=≤≥≠])
-       | (?P<brace>[{{}}])
-       | (?<!\S)\((?P<gap>(?:[^()"]|"(?:[^"\\]|\\.)*")*\sor\s(?:[^()"]|"(?:[^"\\]|\\.)*")*)\)
-       | "(?P<quoted>[^"\\]*(?:\\.[^"\\]*)*)"
-       | (?P<word>{_WORD})
-       | (?P<bad>.)""",
-    re.VERBOSE | re.DOTALL,
-)
 _PLAIN_WORD = re.compile(rf"{_WORD}\Z")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_TERM = rf"{_QUOTED}|{_WORD}"
+_BRACES = rf'{{(?:{_QUOTED}|[^"}}])*}}'
 _SIGNS = {"≤": "<=", "≥": ">=", "≠": "!="}
 _KEYWORDS = frozenset(
     {"and", "if", "otherwise", "or", "true", "more", "never", "not", "in", "is", "True", "False"}
 )
+_MONOTONE = re.compile(rf"more\s+(?P<column>{_TERM})\s+never\s+(?P<never>lowers|raises)\s+(?P<outcome>.*)")
+_RANGE = re.compile(rf"(?P<low>{_WORD})\s*(?P<sign><=|[<≤>≥]|>=)\s*(?P<rest>.*[<>≤≥].*)")
+_WHOLE_RANGE = re.compile(
+    rf"(?P<column>{_TERM})\s+(?P<low>[-−]?\d+)(?:–|\s+to\s+)(?P<high>[-−]?\d+)"
+)  # whole numbers from one to another, as explanations print them
+_COMPARISON = re.compile(
+    rf"(?P<column>{_TERM})\s*(?:(?P<sign><=|>=|!=|[<>=≤≥≠])|(?P<is>(?<=[\s\"])is\b))\s*(?P<value>.*)"
+)
+_MEMBERSHIP = re.compile(rf"(?P<column>{_TERM})\s+(?P<outside>not\s+)?in\s*{{(?P<values>.*)}}")
 
 
-class _ClaimToken(NamedTuple):
-    kind: str
-    text: str
-
-    def __str__(self) -> str:
-        return self.text if self.kind == "end" else repr(self.text)
-
-
-class _Reader:
-    """Reads the tokens of one line, one after the other."""
-
-    def __init__(self, tokens: list[_ClaimToken], code_book: CodeBook) -> None:
-        self.tokens, self.code_book, self.place = tokens, code_book, 0
-
-    def peek(self, ahead: int = 0) -> _ClaimToken:
-        """The next token, or the end of the line."""
-        at = self.place + ahead
-        return self.tokens[at] if at < len(self.tokens) else _ClaimToken("end", "the end of the line")
-
-    def take(self) -> _ClaimToken:
-        """The next token; reading goes on after it."""
-        token = self.peek()
-        self.place += 1
-        return token
-
-    def take_keyword(self, *words: str) -> str | None:
-        """The next token if it is one of some plain words, else None."""
-        return self.take().text if self.peek().kind == "word" and self.peek().text in words else None
-
-    def take_words(self, first: _ClaimToken) -> str:
-        """A text of several words, of which the first is taken already."""
-        words = [first.text]
-        while self.peek().kind == "word" and self.peek().text != "and":
-            words.append(self.take().text)
-        return " ".join(words)
-
-    def take_name(self, what: str) -> str:
-        """The next token as a name."""
-        token = self.take()
-        if token.kind not in ("word", "quoted"):
-            raise HornbookError(f"expected {what}, not {token}")
-        if not token.text:
-            raise HornbookError(f"{what} has no letters")
-        return token.text
+def _split(text: str, separator: str) -> list[str]:
+    """The parts of a text between separators, which do not count within quotes and braces."""
+    parts, start = [], 0
+    for match in re.finditer(rf"{_QUOTED}|{_BRACES}|({separator})", text):
+        if match[1] is not None:
+            parts.append(text[start : match.start()])
+            start = match.end()
+    return [*parts, text[start:]]
 
 
-def _parse_line(reader: _Reader) -> Claim:
-    if reader.peek() == _ClaimToken("word", "more") and all(token.kind != "arrow" for token in reader.tokens):
-        return _parse_monotone(reader)
-    body: list[Condition] = []
-    if reader.peek() == _ClaimToken("word", "true") and reader.peek(1).kind == "arrow":
-        reader.take()
-    elif reader.peek().kind == "arrow":
-        raise HornbookError("a rule without conditions is written true -> class")
-    else:
-        body += _parse_conditions(reader)
-        while reader.peek().kind == "and" or reader.peek() == _ClaimToken("word", "and"):
-            reader.take()
-            body += _parse_conditions(reader)
-    if reader.take().kind != "arrow":
-        last_word = reader.peek(-1).text
+def _parse_line(line: str, code_book: CodeBook) -> Claim:
+    body, *heads = _split(line, "->|→")
+    if not heads and (monotone := _MONOTONE.fullmatch(line)):
+        column = code_book.find_column(_read_name(monotone["column"]))
+        never: Direction = "lowers" if monotone["never"] == "lowers" else "raises"
+        return MonotoneClaim(column, never, _parse_outcome(monotone["outcome"]))
+    if len(heads) != 1:
         raise HornbookError(
-            f"after a condition comes & or ->, not {last_word!r}; a name with spaces stands in double quotes"
+            f"{line!r} is no claim; write: age > 40 & sex = f -> good, or: more income never lowers good"
         )
-    return RuleClaim(tuple(body), _parse_outcome(reader))
+    conditions = [] if body.strip() == "true" else _read_conditions(body, code_book)
+    return RuleClaim(tuple(conditions), _parse_outcome(heads[0]))
 
 
-def _parse_monotone(reader: _Reader) -> MonotoneClaim:
-    reader.take()
-    column = reader.code_book.find_column(reader.take_name("a column after more"))
-    change = None if reader.take_keyword("never") is None else reader.take_keyword("lowers", "raises")
-    if change is None:
-        raise HornbookError(
-            f"a monotonicity is written: more {column} never lowers good, or: more {column} never raises good"
-        )
-    return MonotoneClaim(column, "lowers" if change == "lowers" else "raises", _parse_outcome(reader))
+def _read_conditions(text: str, code_book: CodeBook) -> list[Condition]:
+    """The conditions that a whole text says."""
+    return [
+        condition
+        for part in _split(text, r"[&∧,]|(?<=\s)and(?=\s)")
+        for condition in _parse_part(part.strip(), code_book)
+    ]
 
 
-def _parse_conditions(reader: _Reader) -> list[Condition]:
+def _parse_part(part: str, code_book: CodeBook) -> list[Condition]:
     """A condition, the two ends of a range, or what a variable of a theory says, which stands in quotes."""
-    if reader.peek().kind == "gap":
-        return [_parse_gap(_Reader(list(_tokens(reader.take().text)), reader.code_book))]
-    low, column, after, further = (reader.peek(ahead) for ahead in range(4))
-    if low.kind == "quoted" and (column.kind in ("and", "arrow") or column == _ClaimToken("word", "and")):
-        return _parse_conditions(_Reader(list(_tokens(reader.take().text)), reader.code_book))
-    if column.kind == further.kind == "sign" and _read_number(low.text) is not None:
-        reader.take()
-        sign = {"<": ">", "<=": ">="}.get(_SIGNS.get(reader.take().text, column.text))
-        if sign is None or reader.peek(1).text not in ("<", "<=", "≤"):
-            raise HornbookError(f"a range is written as 40 < {after.text} <= 60")
-        name = reader.code_book.find_column(after.text)
-        return [_make_threshold(name, sign, float(low.text)), _parse_condition(reader)]
-    if match := _WHOLE_RANGE.match(" ".join(token.text for token in (column, after, further))):
-        name = reader.code_book.find_column(reader.take_name("a column"))
-        reader.place += 1 if match["dash"] else 3
-        ends = [float(match[end].replace("−", "-")) for end in ("low", "high")]
-        return [_make_threshold(name, ">=", ends[0]), _make_threshold(name, "<=", ends[1])]
-    return [_parse_condition(reader)]
-
-
-_WHOLE_RANGE = re.compile(r"(?P<low>[-−]?\d+)(?:(?P<dash>–)| to )(?P<high>[-−]?\d+)(?!\S)")
-"""Whole numbers from one to another, as explanations print them."""
-
-
-def _parse_gap(reader: _Reader) -> Between:
-    """The numbers around a gap, such as `age <= 40 or age > 60`."""
-    below, _, beyond = _parse_condition(reader), reader.take_keyword("or"), _parse_condition(reader)
-    if not (isinstance(below, Threshold) and isinstance(beyond, Threshold)) or (
-        below.above or not beyond.above or below.column != beyond.column
-    ):
-        raise HornbookError(
-            f"what lies around a gap is written ({below.column} <= 40 or {below.column} > 60)"
-        )
-    return Between(below.column, below.cut, beyond.cut, inside=False)
+    if re.fullmatch(_QUOTED, part):
+        return _read_conditions(_read_name(part), code_book)
+    if part.startswith("(") and len(sides := _split(part[1:-1], r"(?<=\s)or(?=\s)")) == 2 and part[-1] == ")":
+        below, beyond = (_parse_condition(side.strip(), code_book) for side in sides)
+        if (
+            isinstance(below, Threshold)
+            and isinstance(beyond, Threshold)
+            and not below.above
+            and beyond.above
+        ):
+            return [Between(below.column, below.cut, beyond.cut, inside=False)]
+    if (ends := _RANGE.fullmatch(part)) and (low := _read_number(ends["low"])) is not None:
+        high = _parse_condition(ends["rest"].strip(), code_book)
+        sign = {"<": ">", "<=": ">="}.get(_SIGNS.get(ends["sign"], ends["sign"]))
+        if sign is None or not isinstance(high, Threshold) or high.above:
+            raise HornbookError("a range is written as 40 < age <= 60")
+        return [_make_threshold(high.column, sign, float(low)), high]
+    if ends := _WHOLE_RANGE.fullmatch(part):
+        column = code_book.find_column(_read_name(ends["column"]))
+        first, last = (float(ends[end].replace("−", "-")) for end in ("low", "high"))
+        return [_make_threshold(column, ">=", first), _make_threshold(column, "<=", last)]
+    return [_parse_condition(part, code_book)]
 
 
 def _make_threshold(column: str, sign: str, cut: float) -> Threshold:
@@ -356,99 +290,74 @@ def _make_threshold(column: str, sign: str, cut: float) -> Threshold:
     return Threshold(column, cut, sign in (">", ">="))
 
 
-def _parse_condition(reader: _Reader) -> Condition:
-    column = reader.code_book.find_column(reader.take_name("a column"))
-    token = reader.take()
-    if token.kind == "sign":
-        return _parse_comparison(column, _SIGNS.get(token.text, token.text), reader)
-    if token == _ClaimToken("word", "is"):
-        state = reader.take_keyword("missing", "present", "true", "false")
-        if state is None:
-            return _parse_comparison(column, "=", reader)
-        return (
-            Missing(column, state == "missing")
-            if state in ("missing", "present")
-            else IsTrue(column, state == "true")
+def _parse_condition(part: str, code_book: CodeBook) -> Condition:
+    if member := _MEMBERSHIP.fullmatch(part):
+        column = code_book.find_column(_read_name(member["column"]))
+        words = code_book.words(column)
+        values = [words.read_level(_parse_value(each, words)) for each in _split(member["values"], ",")]
+        return Category(column, tuple(values), inside=member["outside"] is None)
+    if not (compared := _COMPARISON.fullmatch(part)):
+        raise HornbookError(
+            f"{part!r} is no condition; write age > 40, 40 < age <= 60, sex = f, status in {{a, b}} or "
+            "age is missing"
         )
-    inside = token == _ClaimToken("word", "in")
-    if inside or (token == _ClaimToken("word", "not") and reader.take_keyword("in") is not None):
-        return Category(column, tuple(_parse_values(column, reader)), inside)
-    raise HornbookError(f"after the column {column!r} comes <=, >, =, in or is, not {token}")
-
-
-def _parse_comparison(column: str, sign: str, reader: _Reader) -> Condition:
-    words = reader.code_book.words(column)
-    value = _parse_value(reader, words)
+    column = code_book.find_column(_read_name(compared["column"]))
+    if compared["is"] and compared["value"] in ("missing", "present"):
+        return Missing(column, compared["value"] == "missing")
+    if compared["is"] and compared["value"] in ("true", "false"):
+        return IsTrue(column, compared["value"] == "true")
+    sign, words = _SIGNS.get(compared["sign"], compared["sign"] or "="), code_book.words(column)
+    text = compared["value"].strip()
+    if sign not in ("=", "!=") and words.unit and not words.order:
+        text = text.removesuffix(words.unit).strip()
+    value = _parse_value(text, words)
     if sign in ("=", "!="):
         return Category(column, words.read_level(value), sign == "=")
     if words.order:
         return read_segment(column, words, sign, value)
     if isinstance(value, str | bool):
         raise HornbookError(f"{column!r} is compared by {sign} with a number, not with {value!r}")
-    for part in words.unit.split():
-        reader.take_keyword(part)
     return _make_threshold(column, sign, float(value))
 
 
-def _parse_values(column: str, reader: _Reader) -> Iterator[Any]:
-    if reader.take().text != "{":
-        raise HornbookError(f"the values of {column!r} stand in braces: {column} in {{a, b}}")
-    words = reader.code_book.words(column)
-    yield words.read_level(_parse_value(reader, words))
-    while (token := reader.take()) == _ClaimToken("and", ","):
-        yield words.read_level(_parse_value(reader, words))
-    if token.text != "}":
-        raise HornbookError(f"the values of {column!r} end with a brace, and commas stand between them")
-
-
-def _parse_value(reader: _Reader, words: ColumnWords) -> Any:
+def _parse_value(text: str, words: ColumnWords) -> Any:
     """A value: a number, True or False, or a text; what is in quotes is a text. Times become days."""
-    token = reader.take()
-    if words.scale and token.kind in ("word", "quoted"):
-        text = reader.take_words(token)
+    text = text.strip()
+    if words.scale:
+        text = _read_name(text) if re.fullmatch(_QUOTED, text) else " ".join(text.split())
         if (days := read_days(text, words.scale)) is None:
             example = write_days(18785.5, words.scale)
             raise HornbookError(f"{text!r} is not a {words.scale}; write for example {example}")
         return days
-    if token.kind == "quoted":
-        return token.text
-    if token.kind != "word":
-        raise HornbookError(f"expected a value, not {token}")
-    if token.text in ("True", "False"):
-        return token.text == "True"
-    number = _read_number(token.text)
-    if number is not None:
+    if re.fullmatch(_QUOTED, text):
+        return _unquote(text)
+    if text in ("True", "False"):
+        return text == "True"
+    if (number := _read_number(text)) is not None:
         return number
-    return reader.take_words(token)
+    if not re.fullmatch(rf"{_WORD}(?:\s+{_WORD})*", text):
+        raise HornbookError(f"{text!r} is no value; a text with signs stands in double quotes")
+    return " ".join(text.split())
 
 
-def _parse_outcome(reader: _Reader) -> str:
-    words = []
-    while reader.peek().kind in ("word", "quoted"):
-        words.append(reader.take().text)
-    if reader.peek().kind != "end" or not words:
-        raise HornbookError(
-            f"a claim ends with a class, such as good or not good, not {reader.peek().text!r}"
-        )
-    return " ".join(words)
+def _parse_outcome(text: str) -> str:
+    parts = re.findall(_TERM, text)
+    if not parts or re.sub(rf"{_TERM}|\s", "", text):
+        raise HornbookError(f"a claim ends with a class, such as good or not good, not {text.strip()!r}")
+    return " ".join(map(_read_name, parts))
 
 
-def _tokens(line: str) -> Iterator[_ClaimToken]:
-    for match in _TOKEN.finditer(line):
-        kind = str(match.lastgroup)
-        text = match.group(kind)
-        if kind == "bad":
-            hint = "; a quote is not closed" if text == '"' else ""
-            raise HornbookError(f"unexpected {text!r}{hint}")
-        if kind == "quoted":
-            text = _unquote(text)
-        if kind != "blank":
-            yield _ClaimToken(kind, text)
+def _read_name(term: str) -> str:
+    """A word, or what stands in quotes."""
+    name = _unquote(term) if term.startswith('"') else term
+    if not name:
+        raise HornbookError("a name has no letters")
+    return name
 
 
-def _unquote(text: str) -> str:
+def _unquote(quoted: str) -> str:
     try:
-        return str(json.loads(f'"{text}"', strict=False))
+        return str(json.loads(quoted, strict=False))
     except json.JSONDecodeError as error:
         raise HornbookError(f"bad escape in quotes: {error.msg}") from None
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from math import comb
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -57,6 +57,8 @@ MAX_GRID = 1_000_000
 Grade: TypeAlias = Literal["proved", "exhausted", "sampled"]
 """How sure it is that no change does: for all values, for those that occur, or for those tried."""
 
+
+Answer = TypeVar("Answer", np.bool_, np.float64)
 
 Flips: TypeAlias = Callable[[pd.DataFrame], Bools]
 """Which rows the model decides as wished."""
@@ -139,11 +141,10 @@ class ChangeSearch:
             if not self.is_late:
                 self.exhausted.add(size)
         elif self.left > 0:
-            if size == 1:
-                self._ask(self._thin_singles(columns, self.left // 2))
-            else:
-                for changes in self._enumerate(self._thin_ladders(columns, size), size):
-                    self._ask(changes)
+            share = max(1, self.left // 2 // max(1, len(columns)))
+            some = {column: self._thin(column, share) for column in columns}
+            for changes in self._enumerate(some if size == 1 else self._thin_ladders(columns, size), size):
+                self._ask(changes)
 
     def _list_movable(self, size: int) -> list[int]:
         """List the columns that may change; several together only if none of them suffices alone."""
@@ -181,28 +182,6 @@ class ChangeSearch:
         """At most `count` values of a column, at even steps, both ends included."""
         ladder = self.space.ladders[column]
         return ladder[np.unique(np.linspace(0, len(ladder) - 1, count).astype(np.intp))]
-
-    def _thin_singles(self, columns: list[int], rows: int) -> Places:
-        """List about `rows` single-column changes: values at even steps, both ends included."""
-        share = max(1, rows // max(1, len(columns)))
-        singles = []
-        for column in columns:
-            places = self._thin(column, share)
-            changes = np.zeros((len(places), len(self.space.columns)), np.int32)
-            changes[:, column] = places
-            singles.append(changes)
-        return np.concatenate(singles) if singles else self.none
-
-    def _score(self, changes: Places) -> NDArray[np.float64]:
-        """How close the model scores changes to flipping, (changes,); those beyond the budget come last."""
-        scores = np.full(len(changes), -np.inf)
-        for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
-            part = changes[start : min(start + CHUNK_ROWS, self.left)]
-            if not self._look_at_clock():
-                scores[start : start + len(part)] = self.score(self.space.make_rows(part))
-                self.rows_asked += len(part)
-        self.left = max(0, self.left - len(changes))
-        return scores
 
     def _try_near_rows(self, table: pd.DataFrame) -> None:
         """Copy near rows of the table that flip the model, then take back as many values as can be."""
@@ -360,19 +339,29 @@ class ChangeSearch:
             closer[:, column] = places
             yield closer
 
+    def _score(self, changes: Places) -> NDArray[np.float64]:
+        """How close the model scores changes to flipping, (changes,); those beyond the budget come last."""
+        return self._spend(changes, self.score, np.full(len(changes), -np.inf))
+
     def _ask(self, changes: Places, record: bool = True) -> Bools:
         """Ask the model about changes within the budget; keep the nearest flip for each set of columns."""
-        flipped = np.zeros(len(changes), np.bool_)
+        flipped = self._spend(changes, self.flips, np.zeros(len(changes), np.bool_))
+        if record:
+            self._record(changes[flipped])
+        return flipped
+
+    def _spend(
+        self, changes: Places, ask: Callable[[pd.DataFrame], NDArray[Answer]], answers: NDArray[Answer]
+    ) -> NDArray[Answer]:
+        """Fill in the answers to a question about changes, as far as the budget goes."""
         for start in range(0, min(len(changes), self.left), CHUNK_ROWS):
             part = changes[start : min(start + CHUNK_ROWS, self.left)]
             if self._look_at_clock():
                 break
-            flipped[start : start + len(part)] = self.flips(self.space.make_rows(part))
+            answers[start : start + len(part)] = ask(self.space.make_rows(part))
             self.rows_asked += len(part)
         self.left = max(0, self.left - len(changes))
-        if record:
-            self._record(changes[flipped])
-        return flipped
+        return answers
 
     def _look_at_clock(self) -> bool:
         """Whether time is up; if so, end the budget of rows too."""

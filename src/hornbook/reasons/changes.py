@@ -253,17 +253,31 @@ class ChangeFinder:
         total = float(space.measure(places[None])[0])
         return RowChange(values, self.subject.classes[label], total, search.grade_nearest(len(values)))
 
+    def find_prover(self, row: pd.DataFrame) -> ColumnProver:
+        """The prover of the table's domain, or of one that reaches to a row beyond it.
+
+        A model that is not supported is refused.
+        """
+        frame = self.teacher.frame
+        wider = Domain.of(pd.concat([frame, row], ignore_index=True))
+        return self._prover if wider.ranges == Domain.of(frame).ranges else self._make_prover(wider)
+
     @cached_property
-    def provers(self) -> RowProvers:
-        """The provers of the model."""
-        return RowProvers(self.subject)
+    def _prover(self) -> ColumnProver:
+        return self._make_prover(Domain.of(self.teacher.frame))
+
+    def _make_prover(self, domain: Domain) -> ColumnProver:
+        prover = make(self.subject.predictor, domain)
+        if prover.classes != len(self.subject.classes):
+            raise HornbookError("the prover tells another number of classes apart than the model has")
+        return prover
 
     def _prove_fewer(
         self, space: ChangeSpace, row: pd.DataFrame, own: int, below: int, deadline: Deadline
     ) -> int:
         """Find the largest number of columns, at most `below`, for which no change is proved to suffice."""
         try:
-            prover = self.provers.find(row) if below and not deadline.passed else None
+            prover = self.find_prover(row) if below and not deadline.passed else None
         except HornbookError:
             prover = None
         if prover is None:
@@ -296,29 +310,6 @@ def read_class(subject: Subject, wished: Any) -> int:
         if wished in names:
             return names.index(wished)
     raise HornbookError(f"the model has no class {wished!r}; its classes are {', '.join(subject.classes)}")
-
-
-@dataclass(frozen=True, eq=False)
-class RowProvers:
-    """The provers of a bound model, whose domains have a row; a model that is not supported is refused."""
-
-    subject: Subject
-
-    def find(self, row: pd.DataFrame) -> ColumnProver:
-        """The prover of the table's domain, or of one that reaches to a row beyond it."""
-        frame = self.subject.teacher.frame
-        wider = Domain.of(pd.concat([frame, row], ignore_index=True))
-        return self._of_table if wider.ranges == Domain.of(frame).ranges else self._make(wider)
-
-    @cached_property
-    def _of_table(self) -> ColumnProver:
-        return self._make(Domain.of(self.subject.teacher.frame))
-
-    def _make(self, domain: Domain) -> ColumnProver:
-        prover = make(self.subject.predictor, domain)
-        if prover.classes != len(self.subject.classes):
-            raise HornbookError("the prover tells another number of classes apart than the model has")
-        return prover
 
 
 def describe_values(space: ChangeSpace, places: Places, book: CodeBook) -> tuple[ChangedValue, ...]:

@@ -25,12 +25,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.deadline import NO_DEADLINE, Deadline
+from hornbook.deadline import Deadline
 from hornbook.delta import Provability, drop_provable, minimise
 from hornbook.logic import Bools
-from hornbook.proof import ColumnProver, Domain, Verdict
-from hornbook.reasons.row_conditions import Body, Codes, RowConditions
-from hornbook.reasons.search import ReasonSampler, ReasonTask
+from hornbook.proof import ColumnProver, Verdict
+from hornbook.reasons.row_conditions import Body, Codes
+from hornbook.reasons.search import ReasonTask
 
 ReasonLevel: TypeAlias = Literal["sampled", "proved", "minimal"]
 """How sure a reason is: by samples, for every row of a domain, or that and with no condition to spare."""
@@ -49,92 +49,6 @@ QUESTION_SHARE = 0.25
 
 MIN_QUESTION_SECONDS = 0.05
 """The least time that a question gets."""
-
-
-@dataclass(frozen=True, eq=False)
-class CounterexampleFinder:
-    """Finds rows that meet a body and get another class than the row.
-
-    Parameters
-    ----------
-    domain
-        The rows in question.
-    sampler
-        Samples of the row's conditions.
-    rng
-        Where random rows come from.
-    deadline
-        When counterexamples are no longer brought closer.
-
-    """
-
-    domain: Domain
-    sampler: ReasonSampler
-    rng: np.random.Generator
-    deadline: Deadline = NO_DEADLINE
-
-    @property
-    def conditions(self) -> RowConditions:
-        """The conditions of the row."""
-        return self.sampler.conditions
-
-    def draw(self, body: Body) -> Codes:
-        """Draw rows that meet a body, and return those with another class, brought close, as bins."""
-        rows = [self.sampler.build_rows(self.sampler.draw(body, DRAWN_ROWS, self.rng))]
-        conditions = self.conditions.describe(body)
-        boxes = self.domain.widen(conditions).list_boxes(conditions)
-        if boxes:
-            box = boxes[int(self.rng.integers(len(boxes)))]
-            rows.append(self.complete(self.domain.draw([box], list(box), 2 * DRAWN_ROWS, self.rng)))
-        drawn = pd.concat(rows, ignore_index=True)
-        wrong = np.flatnonzero(self.sampler.teacher.labels(drawn) != self.sampler.outcome)
-        chosen = self.rng.permutation(wrong)[:MAX_COUNTEREXAMPLES]
-        return self.bring_close(drawn.iloc[chosen].reset_index(drop=True))
-
-    def complete(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Add the columns that the model does not read, with the row's own values."""
-        own = self.conditions.row
-        return pd.DataFrame(
-            {
-                name: rows[name] if name in rows else own[name].iloc[[0] * len(rows)].set_axis(rows.index)
-                for name in own.columns
-            }
-        )
-
-    def bring_close(self, rows: pd.DataFrame) -> Codes:
-        """Give counterexamples as many of the row's own values as leave them counterexamples, as bins.
-
-        For each the columns are tried in another order.
-        """
-        count, columns = len(rows), list(self.conditions.columns)
-        values = pd.concat([rows, self.conditions.row], ignore_index=True)
-        orders = np.argsort(self.rng.random((count, len(columns))), axis=1)  # (rows, columns)
-
-        def mark_own(lists: Sequence[list[int]]) -> Bools:
-            """Mark the columns with the row's own values: all but the listed ones, (lists, columns)."""
-            own = np.ones((len(lists), len(columns)), np.bool_)
-            for number, places in enumerate(lists):
-                own[number, places] = False
-            return own
-
-        def stay_wrong(lists: list[tuple[int, list[int]]]) -> Bools:
-            numbers = np.array([number for number, _ in lists])
-            mixed = self._mix(values, numbers, mark_own([places for _, places in lists]))
-            wrong: Bools = self.sampler.teacher.labels(mixed) != self.sampler.outcome
-            return wrong
-
-        left = minimise(orders.tolist(), stay_wrong, self.deadline)
-        return self.conditions.encode(self._mix(values, np.arange(count), mark_own(left)))
-
-    def _mix(self, values: pd.DataFrame, numbers: NDArray[np.intp], own: Bools) -> pd.DataFrame:
-        """Take some of the rows, with the last one's values where `own`, (rows, columns), is true."""
-        mixed = {}
-        for name in values.columns:
-            source = numbers
-            if name in self.conditions.columns:
-                source = np.where(own[:, self.conditions.columns.index(name)], len(values) - 1, numbers)
-            mixed[name] = pd.Series(values[name].array.take(source), dtype=values[name].dtype)
-        return pd.DataFrame(mixed)
 
 
 @dataclass(frozen=True)
@@ -169,7 +83,6 @@ class ReasonProver:
         self.conditions, self.sampler = self.task.conditions, self.task.sampler
         self.counterexamples: Codes = self.sampler.codes[:, :0]
         """Rows that get another class, as bins, (columns, rows)."""
-        self._finder = CounterexampleFinder(self.prover.domain, self.sampler, self.task.rng, self.deadline)
 
     @cached_property
     def refused(self) -> Body:
@@ -202,7 +115,7 @@ class ReasonProver:
         """Add literals until a body is proved; if none is, say why."""
         refuted = 0
         while not self.deadline.passed:
-            counterexamples = self._finder.draw(body)
+            counterexamples = self.draw_counterexamples(body)
             if not counterexamples.size:
                 verdict = self._ask(body)
                 if verdict.status == "proved":
@@ -212,13 +125,73 @@ class ReasonProver:
                         return body, verdict.reason
                     body = tighter
                     continue
-                counterexamples = self._finder.bring_close(self._finder.complete(verdict.witness))
+                counterexamples = self.bring_close(self.complete(verdict.witness))
                 refuted += 1
             if (tighter := self._exclude(body, counterexamples)) == body:
                 return body, self._describe_open()
             body = self._tighten(tighter) if refuted >= MAX_REFUTATIONS else tighter
             refuted %= MAX_REFUTATIONS
         return body, "there was no proof in time"
+
+    def draw_counterexamples(self, body: Body) -> Codes:
+        """Draw rows that meet a body, and return those with another class, brought close, as bins."""
+        rows = [self.sampler.build_rows(self.sampler.draw(body, DRAWN_ROWS, self.task.rng))]
+        conditions = self.conditions.describe(body)
+        boxes = self.prover.domain.widen(conditions).list_boxes(conditions)
+        if boxes:
+            box = boxes[int(self.task.rng.integers(len(boxes)))]
+            rows.append(
+                self.complete(self.prover.domain.draw([box], list(box), 2 * DRAWN_ROWS, self.task.rng))
+            )
+        drawn = pd.concat(rows, ignore_index=True)
+        wrong = np.flatnonzero(self.sampler.teacher.labels(drawn) != self.sampler.outcome)
+        chosen = self.task.rng.permutation(wrong)[:MAX_COUNTEREXAMPLES]
+        return self.bring_close(drawn.iloc[chosen].reset_index(drop=True))
+
+    def complete(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Add the columns that the model does not read, with the row's own values."""
+        own = self.conditions.row
+        return pd.DataFrame(
+            {
+                name: rows[name] if name in rows else own[name].iloc[[0] * len(rows)].set_axis(rows.index)
+                for name in own.columns
+            }
+        )
+
+    def bring_close(self, rows: pd.DataFrame) -> Codes:
+        """Give counterexamples as many of the row's own values as leave them counterexamples, as bins.
+
+        For each the columns are tried in another order.
+        """
+        count, columns = len(rows), list(self.conditions.columns)
+        values = pd.concat([rows, self.conditions.row], ignore_index=True)
+        orders = np.argsort(self.task.rng.random((count, len(columns))), axis=1)  # (rows, columns)
+
+        def mark_own(lists: Sequence[list[int]]) -> Bools:
+            """Mark the columns with the row's own values: all but the listed ones, (lists, columns)."""
+            own = np.ones((len(lists), len(columns)), np.bool_)
+            for number, places in enumerate(lists):
+                own[number, places] = False
+            return own
+
+        def stay_wrong(lists: list[tuple[int, list[int]]]) -> Bools:
+            numbers = np.array([number for number, _ in lists])
+            mixed = self._mix(values, numbers, mark_own([places for _, places in lists]))
+            wrong: Bools = self.sampler.teacher.labels(mixed) != self.sampler.outcome
+            return wrong
+
+        left = minimise(orders.tolist(), stay_wrong, self.deadline)
+        return self.conditions.encode(self._mix(values, np.arange(count), mark_own(left)))
+
+    def _mix(self, values: pd.DataFrame, numbers: NDArray[np.intp], own: Bools) -> pd.DataFrame:
+        """Take some of the rows, with the last one's values where `own`, (rows, columns), is true."""
+        mixed = {}
+        for name in values.columns:
+            source = numbers
+            if name in self.conditions.columns:
+                source = np.where(own[:, self.conditions.columns.index(name)], len(values) - 1, numbers)
+            mixed[name] = pd.Series(values[name].array.take(source), dtype=values[name].dtype)
+        return pd.DataFrame(mixed)
 
     def _describe_open(self) -> str:
         if self.refused:
@@ -363,7 +336,7 @@ class ReasonProver:
             self.conditions.describe(body), self.sampler.outcome, seconds=seconds
         )
         if verdict.witness is not None:
-            self._remember(self.conditions.encode(self._finder.complete(verdict.witness)))
+            self._remember(self.conditions.encode(self.complete(verdict.witness)))
         return verdict
 
     def _remember(self, codes: Codes) -> None:

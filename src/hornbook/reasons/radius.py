@@ -36,7 +36,7 @@ Numbers: TypeAlias = NDArray[np.float64]
 Level: TypeAlias = Literal["proved", "sampled"]
 
 PROBES, TRIED_ROWS, ROUNDS, KEPT_ROWS = 256, 1000, 12, 32
-"""Numbers of a column that are tried, rows that are tried at a time, how often, and how many are gone on from."""
+"""Numbers of a column that are tried; rows that are tried at a time, how often, and from how many on."""
 
 CLOSENESS = 0.01
 """For networks, the share of a distance that may be left between what is proved and what is refuted."""

@@ -12,7 +12,7 @@ import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.conditions import Condition
-from hornbook.deadline import Deadline, Stopwatch
+from hornbook.deadline import Deadline
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.extraction import find_column, read_given_row
@@ -274,31 +274,22 @@ class Reasoner:
                     distinct_reasons.append(reason)
                 if len(distinct_reasons) == reasons or ends.passed:
                     break
-            would_change = None
+            found = None
             if changes:
-                would_change = self._finder.find(
-                    given,
-                    limits,
-                    wished,
-                    count=changes,
-                    proof_seconds=min(limit, ends.left),
-                    search_seconds=ends.left,
+                left = ends.left
+                found = self._finder.find(
+                    given, limits, wished, count=changes, proof_seconds=min(limit, left), search_seconds=left
                 )
-            notes = (
-                *_note_scarcity(distinct_reasons),
-                *(check.describe_changes() if ask_again else ()),
-            )
+            notes = [*_note_scarcity(distinct_reasons), *(check.describe_changes() if ask_again else ())]
         known = {str(name): plain_value(given[name].iloc[0]) for name in given if given[name].notna().all()}
         row_values = dict.fromkeys(map(str, given)) | known
-        return Why(
-            self.subject.classes[outcome], tuple(distinct_reasons), row_values, would_change, notes=notes
-        )
+        return Why(self.subject.classes[outcome], tuple(distinct_reasons), row_values, found, tuple(notes))
 
     def measure_radius(self, row: Any, proof: bool = True, seconds: float = 10.0) -> Radius:
         """How far the numbers of a row may move, proved where that is wanted and possible."""
         given = self.read_row(row)
         try:
-            prover = self._finder.provers.find(given) if proof else None
+            prover = self._finder.find_prover(given) if proof else None
         except HornbookError:
             prover = None
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT)
@@ -345,19 +336,19 @@ class Reasoner:
         with limit_answers(seconds=SEARCHED_SHARE * deadline.left, share=SEARCHED_SHARE):
             body = ReasonSearch(task).find_body()
         if not settings.proof_seconds:
-            return self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
+            return self._measure(task, ProvedBody(body, "sampled"), number)
         try:
-            prover = self._finder.provers.find(sampler.conditions.row)
+            prover = self._finder.find_prover(sampler.conditions.row)
         except HornbookError as error:
             proved = ProvedBody(body, "sampled", str(error))
         else:
             limit = Deadline.after(min(settings.proof_seconds, deadline.left))
             proved = ReasonProver(task, prover, limit).find_body(body)
-        reason = self._measure(sampler, proved, settings.share, deadline, number)
+        reason = self._measure(task, proved, number)
         is_long, is_alone = len(reason.facts) > MAX_READABLE_FACTS, reason.coverage.met <= 1
         if reason.level == "sampled" or not (is_long or is_alone):
             return reason
-        short = self._measure(sampler, ProvedBody(body, "sampled"), settings.share, deadline, number)
+        short = self._measure(task, ProvedBody(body, "sampled"), number)
         is_shorter = is_long and len(short.facts) < len(reason.facts)
         is_wider = is_alone and short.coverage.met > reason.coverage.met
         may_keep_share = short.share.high >= settings.share
@@ -372,27 +363,23 @@ class Reasoner:
         alike = self.teacher.labels(frame[met]) == outcome
         return Coverage(int(met.sum()), int(alike.sum()), len(frame))
 
-    def _measure(
-        self, sampler: ReasonSampler, proved: ProvedBody, share: float, clock: Stopwatch, number: int
-    ) -> SufficientReason:
+    def _measure(self, task: ReasonTask, proved: ProvedBody, number: int) -> SufficientReason:
         """The reason with its share of fresh samples, and the rows of the table that it covers."""
-        conditions, outcome, body = sampler.conditions, sampler.outcome, proved.body
+        sampler, conditions, body = task.sampler, task.conditions, proved.body
         rng = generator(self.subject.seed, Purpose.REASON_MEASUREMENT, conditions.row_number, number)
         (fresh,) = sampler.label([sampler.draw(body, afford(MEASURED_SAMPLES, MEASURED_SHARE), rng)])
         if proved.level != "sampled" and not fresh.alike.all():
             note = "a proof was found that samples contradict; please report this"
             proved = ProvedBody(body, "sampled", note)
-        met = conditions.meets(body, sampler.codes[:, :-1])
-        coverage = self._cover(met, outcome)
         return SufficientReason(
             conditions.describe(body),
-            self.subject.classes[outcome],
+            self.subject.classes[sampler.outcome],
             proved.level,
             Share.where(fresh.alike),
-            share,
-            coverage,
+            task.least_share,
+            self._cover(conditions.meets(body, sampler.codes[:, :-1]), sampler.outcome),
             proved.note,
-            clock.elapsed,
+            task.deadline.elapsed,
             self.subject.words,
         )
 

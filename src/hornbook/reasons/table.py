@@ -8,7 +8,6 @@ the whole model is made of statements about single rows, each of which keeps its
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -153,62 +152,47 @@ def cover_table(
         )
     deadline = Deadline.after(seconds)
     reasoner = replace(reasoner, subject=reasoner.subject.within_budget())
-    frame = reasoner.teacher.frame
-    labels = reasoner.teacher.labels(frame)
-    candidates: list[tuple[int, SufficientReason, Bools]] = []
-    covered = np.zeros(len(frame), np.bool_)
+    frame, classes = reasoner.teacher.frame, reasoner.subject.classes
+    labels, names = reasoner.teacher.labels(frame), frame.index.tolist()
+    found: list[tuple[int, SufficientReason]] = []  # with the row that it was found for
+    covers: list[Bools] = []
     chosen: list[tuple[int, int]] = []
     for row in generator(reasoner.subject.seed, Purpose.TABLE_REASONS).permutation(len(frame)).tolist():
-        if covered[row]:
-            continue
-        if (
-            deadline.passed
-            or is_spent()
-            or len(candidates) > max((number for number, _ in chosen), default=0) + MAX_IDLE_REASONS
-        ):
+        idle = len(found) - max((number for number, _ in chosen), default=0)
+        if deadline.passed or is_spent() or idle > MAX_IDLE_REASONS:
             break
+        if any(own[row] for own in covers):
+            continue
         limit = min(deadline.left, REASON_SECONDS)
         with limit_answers(share=REASON_SHARE):
             (reason,) = reasoner.explain(
                 frame.iloc[[row]], proof=proof, seconds=limit, changes=0, ask_again=False, **options
             ).reasons
-        reason = reason.readable
-        if not reason.keeps_share:
-            continue
-        own = meet_conditions(reason.conditions, frame) & (labels == labels[row])
-        candidates.append((row, reason, own))
-        covered |= own
-        chosen = _choose_reasons(candidates, len(frame), max_reasons)
-    left_over = np.ones(len(frame), np.bool_)
-    for number, _ in chosen:
-        left_over &= ~candidates[number][2]
-    counts, names = Counter(labels.tolist()), frame.index.tolist()
+        if reason.readable.keeps_share:
+            found.append((row, reason.readable))
+            covers.append(meet_conditions(reason.readable.conditions, frame) & (labels == labels[row]))
+            chosen = _choose_reasons(covers, [len(own.conditions) for _, own in found], max_reasons)
+    left_over = ~np.logical_or.reduce([np.zeros(len(frame), np.bool_), *(covers[each] for each, _ in chosen)])
+    counts = np.bincount(labels, minlength=len(classes)).tolist()
     return TableReasons(
-        tuple(
-            CoveringReason(candidates[number][1], names[candidates[number][0]], rows)
-            for number, rows in chosen
-        ),
+        tuple(CoveringReason(found[each][1], names[found[each][0]], rows) for each, rows in chosen),
         len(frame),
-        tuple((name, counts[number]) for number, name in enumerate(reasoner.subject.classes)),
+        tuple(zip(classes, counts, strict=True)),
         tuple(names[row] for row in np.flatnonzero(left_over)),
-        len(candidates),
+        len(found),
         tuple(AnswerCheck(reasoner.teacher.labels, frame, labels).describe_changes()),
     )
 
 
-def _choose_reasons(
-    candidates: Sequence[tuple[int, SufficientReason, Bools]], rows: int, count: int
-) -> list[tuple[int, int]]:
+def _choose_reasons(covers: Sequence[Bools], lengths: Sequence[int], count: int) -> list[tuple[int, int]]:
     """The numbers of reasons that cover most rows, each with the rows that it covers first; greedily."""
-    left = np.ones(rows, np.bool_)
+    left = np.ones(len(covers[0]), np.bool_)
     chosen: list[tuple[int, int]] = []
-    while candidates and len(chosen) < count:
-        gains = [int((own & left).sum()) for _, _, own in candidates]
-        best = max(
-            range(len(candidates)), key=lambda number: (gains[number], -len(candidates[number][1].conditions))
-        )
+    while len(chosen) < count:
+        gains = [int((own & left).sum()) for own in covers]
+        best = max(range(len(covers)), key=lambda number: (gains[number], -lengths[number]))
         if not gains[best]:
             break
         chosen.append((best, gains[best]))
-        left &= ~candidates[best][2]
+        left &= ~covers[best]
     return chosen
