@@ -97,7 +97,7 @@ def rules_table(task: Task, seconds: float) -> Table:
     table = columns(f"extracted rules, {seconds:g} s a question", "network", "mean body", *QUESTIONS)
     for name, network in networks(task):
         rules = extracted(task, network)
-        prover = prover_of(network, seconds, task.binariser.groups_)
+        prover = prover_of(network, seconds, task.binariser.groups)
         body = np.mean([len(rule.body) for rule in rules])
         table.add_row(name, f"{body:.1f}", *times(prover.prove_rule(rule) for rule in rules))
     return table

@@ -53,7 +53,7 @@ def save_judge(path, frame):
     """A network of this project that accepts if there is no fever or the patient is ill."""
     from hornbook.queries import MLP
 
-    vocabulary = Binariser(dual=True).fit(frame).vocabulary_
+    vocabulary = Binariser.fit(frame, dual=True).vocabulary
     weights = np.zeros((1, len(vocabulary)))
     weights[0, [vocabulary.index("not_fever"), vocabulary.index("ill")]] = 1
     MLP.of([(weights, np.array([-0.75]))], vocabulary).save(path)

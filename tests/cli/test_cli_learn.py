@@ -89,7 +89,7 @@ def test_a_judge_of_the_user_is_learned_by_the_paper_s_algorithm_too(hornbook, t
     """The judge is a network that accepts if there is no fever or the patient is ill."""
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (80, 3)), columns=["fever", "cough", "ill"])
     frame.to_csv(tmp_path / "patients.csv", index=False)
-    vocabulary = Binariser(dual=True).fit(frame).vocabulary_
+    vocabulary = Binariser.fit(frame, dual=True).vocabulary
     weights = np.zeros((1, len(vocabulary)))
     weights[0, [vocabulary.index("not_fever"), vocabulary.index("ill")]] = 1
     MLP.of([(weights, np.array([-0.75]))], vocabulary).save(tmp_path / "judge.safetensors")
@@ -110,7 +110,7 @@ def test_a_judge_without_a_target_is_read_as_in_the_paper(hornbook, tmp_path):
     frame = pd.DataFrame([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]] * 5, columns=["fever", "cough", "ill"])
     frame.insert(0, "age", [40.5, 50.5, 60.5, 70.5] * 5)
     frame.to_csv(tmp_path / "patients.csv", index=False)
-    vocabulary = Binariser(dual=True).fit(frame).vocabulary_
+    vocabulary = Binariser.fit(frame, dual=True).vocabulary
     weights = np.zeros((1, len(vocabulary)))
     weights[0, [vocabulary.index("not_fever"), vocabulary.index("ill")]] = 1
     MLP.of([(weights, np.array([-0.75]))], vocabulary, encoding="zero").save(tmp_path / "judge.safetensors")

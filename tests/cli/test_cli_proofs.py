@@ -43,7 +43,7 @@ def made(tmp_path_factory):
     rng = np.random.default_rng(0)
     patients = pd.DataFrame(rng.integers(0, 2, (60, 3)), columns=["fever", "cough", "old"])
     ill = (patients.cough > 0) | (patients.fever > 0) & (patients.old > 0)
-    variables = Binariser(dual=True).fit(patients).transform(patients)
+    variables = Binariser.fit(patients, dual=True).transform(patients)
     joblib.dump(RandomForestClassifier(3, random_state=0).fit(variables, ill), folder / "trees.joblib")
     patients.assign(ill=ill.astype(int)).to_csv(folder / "patients.csv", index=False)
     extract = ["extract", "table.csv", "--target", "bought", "--model", "model.skops", "--form", "rules"]

@@ -17,10 +17,8 @@ import hornbook as hb
 from hornbook.errors import HornbookError
 from hornbook.extraction import Extraction, learn_levels
 from hornbook.extraction.envelope import ENVELOPE_SETTINGS
-from hornbook.logic import Batch, HornTheory, Interpretation, Vocabulary
 from hornbook.models import Subject
-from hornbook.queries import Budget, Counterexample
-from hornbook.queries.oracles import ProposedCases
+from hornbook.queries import Budget
 
 ROWS = pd.DataFrame(
     {"job": ["nurse", "boxer", "clerk"] * 8, "place": ["here", "there"] * 12, "grade": [1, 2, 3, 4] * 6}
@@ -181,16 +179,3 @@ def test_a_budget_without_answers_says_that_nothing_is_known() -> None:
     )
     assert extraction.answers == 0 and extraction.guarantee.kind == "none"
     assert str(extraction.fidelity) == "on samples: not measured"
-
-
-def test_proposed_cases_count_only_if_the_model_confirms_them() -> None:
-    def judge(array: np.ndarray) -> np.ndarray:
-        return ~((array[:, 0] == 1) & (array[:, 1] == 0))
-
-    theory = HornTheory(Vocabulary(["a", "b"]))
-    right, wrong = Interpretation({0}, {1}), Interpretation({1}, {0})
-    cases = Batch.from_interpretations([wrong, right], theory.vocabulary)
-    oracle = ProposedCases(lambda batch: judge(batch.to_array()), lambda hypothesis: cases)
-    found = oracle(theory)
-    assert isinstance(found, Counterexample) and found.interpretation == right and not found.positive
-    assert oracle.list_notes() == ["of 2 cases that the model proposed, 1 were counterexamples"]

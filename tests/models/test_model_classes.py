@@ -402,7 +402,7 @@ def test_queries_ask_a_function_of_frames_about_frames():
     bound = subject.teacher
     assert subject.classes == ("ill", "well")
     assert (bound.decide_rows(MIXED) == (answer(MIXED) == "well")).all()
-    agreeing = bound.label_oracle.model_labels(bound.rows) == (answer(bound.frame) == "well")
+    agreeing = bound.decide_items(bound.rows) == (answer(bound.frame) == "well")
     assert agreeing.mean() > 0.9  # the others share a bin with rows of the other class
 
 

@@ -11,7 +11,7 @@ from hornbook.errors import HornbookError
 from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.search import ModelSelection, find_best, grid, score_nets, select_network
 from hornbook.paper.task import draw_training_set
-from hornbook.queries import Net, Training, accuracy_by_kind, binarise_table, train
+from hornbook.queries import Net, Training, accuracy_by_kind, train
 from hornbook.tables import load_dataset
 
 NETS = grid(depths=(1, 2), widths=(4, 16), rates=(0.01, 0.1))
@@ -21,8 +21,8 @@ CONTEST = ModelSelection(NETS, Training(epochs=25), finalists=4, seeds=2, seed=3
 @pytest.fixture(scope="module")
 def patients():
     table = load_dataset("hcc-synthetic")
-    _, rows = binarise_table(table, dual=True)
-    theory = Task.of(table).theory
+    task = Task.of(table)
+    theory, rows = task.theory, task.rows
     recipe = replace(HARD_PROTOCOL, sizes=(60, 60)).recipe(theory, rows)
     return [draw_training_set(theory, recipe, np.random.default_rng(seed)) for seed in (0, 1)]
 
@@ -77,8 +77,8 @@ REAL = Path(
 def test_on_hcc_the_hard_examples_are_what_accuracy_lacks():
     """Random ones and violations are told apart; real patients with their class are not."""
     table = load_dataset("hcc", path=REAL)
-    _, rows = binarise_table(table, dual=True)
-    theory = Task.of(table).theory
+    task = Task.of(table)
+    theory, rows = task.theory, task.rows
     recipe = HARD_PROTOCOL.recipe(theory, rows)
     examples, fresh = (draw_training_set(theory, recipe, np.random.default_rng(seed)) for seed in (0, 1))
     selection = select_network(examples, ModelSelection(grid((2,), (8, 32), (0.01,)), finalists=1, seeds=1))

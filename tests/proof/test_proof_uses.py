@@ -25,7 +25,7 @@ def test_every_rule_that_is_shown_has_a_verdict_which_brute_force_gives_too(tota
     seen = set()
     for seed in range(4):
         judge = as_predictor(module([6, 6, 4], seed), encoding="half")
-        subject = QuerySubject.bind(judge, frame, binariser=Binariser(dual=True).fit(frame))
+        subject = QuerySubject.bind(judge, frame, binariser=Binariser.fit(frame, dual=True))
         learned = learn_theory(subject, Settings(Budget(equivalence_queries=3), size=200))
         prover = make_prover(subject)
         proved = prove_lines(learned, prover, ProofLimits(total=total))
@@ -68,7 +68,7 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("proof")
     frame = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (40, 3)), columns=["fever", "cough", "ill"])
     frame.to_csv(path / "patients.csv", index=False)
-    vocabulary = Binariser(dual=True).fit(frame).vocabulary_
+    vocabulary = Binariser.fit(frame, dual=True).vocabulary
     weights = np.zeros((1, len(vocabulary)))
     weights[0, [vocabulary.index("not_fever"), vocabulary.index("ill")]] = 1
     MLP.of([(weights, np.array([-0.75]))], vocabulary).save(path / "judge.safetensors")

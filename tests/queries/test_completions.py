@@ -1,5 +1,6 @@
 """Completions: sound, the same whoever asks, and asked about no more than needed."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -13,9 +14,9 @@ from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.models.outputs import SCORE_ROUNDING
-from hornbook.queries import Cached, Classifier, Counted, Random, Rows
+from hornbook.queries import Cached, Counted, Judge, Random, Rows
 from hornbook.queries import completions as module
-from hornbook.queries.completions import TRUE_SHARES, Completions, CompletionTable, rounds
+from hornbook.queries.completions import TRUE_SHARES, Completions, rounds
 from hornbook.testing import batches, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
@@ -51,22 +52,22 @@ def brute_force(member, batch):
 def test_with_draws_enough_completions_equal_brute_force(data):
     theory = data.draw(theories(max_variables=4))
     batch = data.draw(batches(theory.vocabulary, 40))
-    some = Completions(total_only(theory), theory.vocabulary, draws=400, rng=rng())
-    assert some(batch).tolist() == brute_force(theory.satisfied_by, batch)
+    some = Completions(theory.vocabulary, draws=400, rng=rng())
+    assert some.accept_some(total_only(theory), batch).tolist() == brute_force(theory.satisfied_by, batch)
 
 
 @given(st.data(), st.integers(1, 20))
 def test_completions_accepted_is_certain(data, draws):
     theory = data.draw(theories())
     batch = data.draw(batches(theory.vocabulary, 100))
-    some = Completions(total_only(theory), theory.vocabulary, draws, rng=rng())
-    assert (theory.satisfied_by(batch) | ~some(batch)).all()
+    some = Completions(theory.vocabulary, draws, rng=rng())
+    assert (theory.satisfied_by(batch) | ~some.accept_some(total_only(theory), batch)).all()
 
 
 def test_completions_least_model_is_tried_first():
     theory = HornTheory(PLAIN, [Rule({v}, BOTTOM) for v in range(9)])
     unknown = Batch.from_array(np.full((1, 9), np.nan), PLAIN)
-    assert Completions(total_only(theory), PLAIN, draws=1, rng=rng())(unknown)[0]
+    assert Completions(PLAIN, draws=1, rng=rng()).accept_some(total_only(theory), unknown)[0]
 
 
 def random_teacher(vocabulary):
@@ -79,7 +80,7 @@ def test_completions_answer_depends_on_the_interpretation_alone(vocabulary, monk
     teacher = random_teacher(vocabulary)
 
     def some(draws=6):
-        return Completions(teacher, vocabulary, draws, rng=rng(2))
+        return partial(Completions(vocabulary, draws, rng=rng(2)).accept_some, teacher)
 
     expected = some()(batch)
     assert 0.1 < expected.mean() < 0.9
@@ -95,7 +96,8 @@ def test_completions_answer_depends_on_the_interpretation_alone(vocabulary, monk
 
 def test_other_seeds_try_other_completions():
     batch = Random(PLAIN, 0.6).draw(500, rng(1))
-    answers = [Completions(random_teacher(PLAIN), PLAIN, 3, rng=rng(seed))(batch) for seed in range(2)]
+    teacher = random_teacher(PLAIN)
+    answers = [Completions(PLAIN, 3, rng=rng(seed)).accept_some(teacher, batch) for seed in range(2)]
     assert (answers[0] != answers[1]).any()
 
 
@@ -104,7 +106,7 @@ def test_no_more_is_asked_once_a_completion_is_accepted():
     partial = np.isnan(batch.to_array()).any(axis=1)
     for answer, questions in ((True, 3000), (False, 3000 + 19 * int(partial.sum()))):
         counted = Counted(Constant(answer))
-        Completions(counted, PLAIN, 20, rng=rng())(batch)
+        Completions(PLAIN, 20, rng=rng()).accept_some(counted, batch)
         assert counted.questions == questions
         assert counted.batches <= 2 * len(list(rounds(20)))
 
@@ -120,10 +122,10 @@ def test_rounds_count_every_draw_once(draws):
 @pytest.mark.parametrize("groups", [(), GROUPS])
 def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary, groups):
     batch = Random(vocabulary, 0.5, groups).draw(300, rng())
-    cells = CompletionTable(vocabulary, rng(1), groups=groups).prepare(batch)
+    cells = Completions(vocabulary, rng=rng(1), groups=groups).prepare(batch)
     known = batch.to_array()
     for number in range(30):
-        filled = cells.complete(np.arange(300), np.full(300, number)).to_array()
+        filled = cells.complete(np.arange(300), np.array([number])).to_array()
         assert not np.isnan(filled).any()
         assert ((filled == known) | np.isnan(known)).all()
         for v, w in vocabulary.pairs:
@@ -134,23 +136,21 @@ def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary,
 
 def test_completion_table_fillings_have_the_stated_densities_and_do_not_repeat():
     batch = Random(Vocabulary([f"x{i}" for i in range(64)]), 1.0).draw(1, rng())
-    table = CompletionTable(batch.vocabulary, rng())
+    table = Completions(batch.vocabulary, rng=rng())
     numbers = np.arange(1, 1401)
-    filled = table.prepare(batch).complete(np.zeros(1400, np.intp), numbers).to_array()
+    filled = table.prepare(batch).complete(np.zeros(1, np.intp), numbers).to_array()
     for place, density in enumerate(TRUE_SHARES):
         share = filled[place :: len(TRUE_SHARES)].mean()
         assert abs(share - density) < 6 * np.sqrt(density * (1 - density) / (200 * 64))
     assert len(np.unique(filled[1 :: len(TRUE_SHARES)], axis=0)) == 200
-    everything = table.prepare(batch).complete(np.zeros(len(table), np.intp), np.arange(len(table)))
-    assert len(everything) == len(table)
 
 
 @pytest.mark.parametrize("groups", [(), GROUPS])
 def test_unknown_values_can_come_from_rows(groups):
     rows = Random(PAIRED, 0.0, groups).draw(5, rng())
     batch = Random(PAIRED, 1.0).draw(4, rng(1))
-    table = CompletionTable(PAIRED, rng(), groups=groups, rows=Rows(rows))
-    filled = table.prepare(batch).complete(np.repeat(np.arange(4), 10), np.tile(np.arange(1, 11), 4))
+    table = Completions(PAIRED, rng=rng(), groups=groups, rows=Rows(rows))
+    filled = table.prepare(batch).complete(np.arange(4), np.arange(1, 11))
     assert set(filled) <= set(rows)
     assert len(set(filled)) > 1
 
@@ -158,9 +158,9 @@ def test_unknown_values_can_come_from_rows(groups):
 def test_completion_table_some_variables_can_be_left_as_they_are():
     batch = Random(PAIRED, 0.5).draw(200, rng())
     filled = (
-        CompletionTable(PAIRED, rng(), keep={3})
+        Completions(PAIRED, rng=rng(), keep={3})
         .prepare(batch)
-        .complete(np.arange(200), np.full(200, 4))
+        .complete(np.arange(200), np.array([4]))
         .to_array()
     )
     left = [3, 12]
@@ -173,38 +173,43 @@ def test_a_classifier_of_complete_inputs_answers_about_partial_ones():
     inputs = rng().integers(0, 2, (200, 4))
     forest = RandomForestClassifier(5, random_state=0).fit(inputs, inputs[:, 0] & inputs[:, 1])
     vocabulary = Vocabulary(["a", "b", "c", "d", "both"])
-    classifier = Classifier(as_predictor(forest), vocabulary, "both")
-    some = Completions(classifier, vocabulary, 200, rng=rng(), keep=classifier.heads)
+    classifier = Judge(as_predictor(forest), vocabulary, "both")
+    some = Completions(vocabulary, 200, rng=rng(), keep=classifier.heads)
     nan = np.nan
     rows = [[1, nan, 0, nan, 1], [0, nan, nan, nan, 1], [1, 1, nan, 0, 0], [0, nan, nan, nan, nan]]
-    assert some(Batch.from_array(rows, vocabulary)).tolist() == [True, False, False, True]
+    asked = Batch.from_array(rows, vocabulary)
+    assert some.accept_some(classifier, asked).tolist() == [True, False, False, True]
 
 
 def test_completions_margin_is_the_largest_and_agrees_with_the_answer():
     teacher = random_teacher(PAIRED)
-    some = Completions(teacher, PAIRED, 12, teacher.margin, rng=rng())
+    some = Completions(PAIRED, 12, rng=rng())
     batch = Random(PAIRED, 0.4).draw(400, rng(1))
-    margins = some.margin(batch)
-    cells = some.completions.prepare(batch)
-    each = [teacher.margin(cells.complete(np.arange(400), np.full(400, number))) for number in range(12)]
+    margins = some.maximise_margin(teacher.margin, batch)
+    cells = some.prepare(batch)
+    each = [teacher.margin(cells.complete(np.arange(400), np.array([number]))) for number in range(12)]
     np.testing.assert_allclose(margins, np.max(each, axis=0), rtol=1e-5, atol=SCORE_ROUNDING)
-    assert ((margins >= 0) == some(batch)).all()
+    assert ((margins >= 0) == some.accept_some(teacher, batch)).all()
+
+
+def test_completions_vote_for_what_most_of_them_get():
+    vocabulary = Vocabulary(["fever", "cough"])
+    rows = Rows(Batch.from_array([[1, 1], *[[0, 0]] * 4], vocabulary))
+    some = Completions(vocabulary, rng=rng(), rows=rows)
+    asked = Batch.from_array([[1, np.nan], [np.nan, 0], [0, 0]], vocabulary)
+    assert some.vote(lambda batch: batch.to_array().max(axis=1) == 1, asked).tolist() == [True, False, False]
 
 
 def test_empty_batches_have_no_answers():
-    some = Completions(Constant(True), PLAIN, 3, lambda batch: np.ones(len(batch), np.float32), rng=rng())
+    some = Completions(PLAIN, 3, rng=rng())
     empty = Batch.from_interpretations([], PLAIN)
-    assert some(empty).tolist() == [] and some.margin(empty).tolist() == []
+    assert some.accept_some(Constant(True), empty).tolist() == []
+    assert some.maximise_margin(lambda batch: np.ones(len(batch), np.float32), empty).tolist() == []
+    assert some.vote(Constant(True), empty).tolist() == []
 
 
 def test_completions_bad_settings_are_refused():
-    for draws in (0, 10**6):
-        with pytest.raises(HornbookError, match=f"got draws={draws}"):
-            Completions(Constant(True), PLAIN, draws, rng=rng())
-    some = Completions(Constant(True), PLAIN, rng=rng())
-    with pytest.raises(HornbookError, match="only decide"):
-        some.margin(Random(PLAIN).draw(1, rng()))
     with pytest.raises(HornbookError, match="different vocabularies"):
-        some(Random(PAIRED).draw(1, rng()))
+        Completions(PLAIN, rng=rng()).accept_some(Constant(True), Random(PAIRED).draw(1, rng()))
     with pytest.raises(HornbookError, match="in a group already"):
-        Completions(Constant(True), PLAIN, rng=rng(), groups=((0, 1), (1, 2)))
+        Completions(PLAIN, rng=rng(), groups=((0, 1), (1, 2)))

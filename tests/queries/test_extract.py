@@ -1,6 +1,7 @@
 """A whole extraction: exact where the truth is Horn, and what it reports."""
 
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -33,7 +34,7 @@ def test_total_assignments_suffice_to_recover_a_horn_theory(seed):
         assert (batch.true | batch.false).all() and np.isfinite(batch.to_array()).all()
         return theory.satisfied_by(batch)
 
-    some = Completions(total_only, theory.vocabulary, draws=64, rng=rng(seed))
+    some = partial(Completions(theory.vocabulary, draws=64, rng=rng(seed)).accept_some, total_only)
     settings = Settings(pool=3000, size=5000, evaluation=2000, min_precision=1, seed=seed)
     found = extract(some, Random(theory.vocabulary, missing=0), settings)
     assert found.stop_reason == "equivalent" and found.theory.equivalent(theory)

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE, Popen
 from tempfile import TemporaryDirectory
@@ -31,7 +32,7 @@ from hornbook.queries.trace import read_trace
 SCENARIOS = {  # the teacher, settings, options, and what must happen on the way
     "exact": (THEORY.satisfied_by, {}, {}, {"stored", "added"}),
     "completions": (
-        Completions(THEORY.satisfied_by, THEORY.vocabulary, 4, rng=rng()),
+        partial(Completions(THEORY.vocabulary, 4, rng=rng()).accept_some, THEORY.satisfied_by),
         {"min_precision": 1.0, "budget": Budget(equivalence_queries=5), "seed": 1},
         {},
         {"failed", "given_up"},

@@ -6,29 +6,24 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hornbook.conditions import Threshold
+from hornbook.conditions import IsTrue, Threshold
 from hornbook.errors import HornbookError
 from hornbook.explanations import CardLine, Explanation, ScoreCard, explain_row
-from hornbook.logic import Batch, HornTheory, Rule, Vocabulary
+from hornbook.logic import Batch, HornTheory, Rule
 from hornbook.queries import UNDETERMINED, Binariser, HornRules
-from hornbook.queries.reader import Reader
+from hornbook.queries.variables import make_bins
 from hornbook.schema import read_object
 
-FEATURES = Vocabulary.with_duals(["age=low", "age=high", "fever"])
-VOCABULARY = Vocabulary(
-    [*FEATURES, "ill", "not_ill"], {name: f"not_{name}" for name in ("age=low", "age=high", "fever", "ill")}
+BINARISER = Binariser(("age", "fever"), (*make_bins("age", (50.0,)), ("fever", IsTrue("fever"))), dual=True)
+RULES = HornTheory.parse(
+    "age=high & fever -> ill \n age=low -> not_ill", BINARISER.vocabulary.with_label("ill")
 )
-ILL, NOT_ILL = 6, 7
-RULES = HornTheory.parse("age=high & fever -> ill \n age=low -> not_ill", VOCABULARY)
-BACKGROUND = HornTheory.background(VOCABULARY)
-COLUMNS = ("age=low", "age=high", "fever")
-READER = Reader(COLUMNS, FEATURES, ((0, 1),))
-LABELLED = HornRules(BACKGROUND | RULES, BACKGROUND, READER, "ill")
+LABELLED = HornRules(BINARISER, RULES.rules, "ill")
 
 
 def test_horn_rules_derive_a_class_or_none():
-    frame = pd.DataFrame([[0, 1, 1], [1, 0, 1], [0, 1, 0]], columns=list(READER.columns))
-    rows = READER.batch(frame)
+    frame = pd.DataFrame({"age": [80, 20, 80], "fever": [1, 1, 0]})
+    rows = BINARISER.batch(frame)
     assert LABELLED.derive(rows).tolist() == [1, 0, UNDETERMINED]
     assert LABELLED.decide(frame).tolist() == [1, 0, 0]
     assert LABELLED.match_lines(frame).T.tolist() == [
@@ -43,9 +38,9 @@ def test_horn_rules_derive_a_class_or_none():
 def test_horn_rules_are_read_back_from_their_object():
     again = read_object(Explanation, json.loads(json.dumps(LABELLED.to_object())))
     assert again.to_object() == LABELLED.to_object() and again.theory == LABELLED.theory
-    frame = pd.DataFrame([[0, 1, None], [1, 0, 1]], columns=list(READER.columns))
+    frame = pd.DataFrame({"age": [80, 20], "fever": [None, 1]})
     assert again.decide(frame).tolist() == LABELLED.decide(frame).tolist()
-    assert again.reader.batch(frame) == READER.batch(frame)
+    assert again.binariser.batch(frame) == BINARISER.batch(frame)
     for part, wrong in (("default", 2), ("label", "fun"), ("rules", [{"body": ["fun"], "head": "ill"}])):
         with pytest.raises(HornbookError):
             read_object(Explanation, {**LABELLED.to_object(), part: wrong})
@@ -53,31 +48,30 @@ def test_horn_rules_are_read_back_from_their_object():
 
 @pytest.mark.parametrize("width", [0, 1, 70])
 def test_batches_of_any_length(width):
-    rows = Batch.from_array(np.tile([0.0, 1, 1, 1, 0, 0], (width, 1)), FEATURES)
+    rows = Batch.from_array(np.tile([0.0, 1, 1, 1, 0, 0], (width, 1)), BINARISER.vocabulary)
     assert LABELLED.derive(rows).tolist() == [1] * width
 
 
 def test_rules_that_say_the_same_of_columns_by_other_variables_are_listed_once():
     rows = pd.DataFrame({"age": np.arange(30.0), "bili": np.arange(30.0)[::-1]})
-    reader = Reader.of(rows, Binariser(n_bins=3, dual=True).fit(rows), True)
-    vocabulary = reader.vocabulary.with_label("ill")
+    binariser = Binariser.fit(rows, dual=True)
+    vocabulary = binariser.vocabulary.with_label("ill")
     bodies = [
         ["age=middle", "not_bili=low", "not_bili=high"],
         ["not_age=low", "not_age=high", "bili=middle"],
         ["age=middle", "not_bili=low"],
     ]
     rules = [Rule.of(vocabulary, body, "ill") for body in bodies]
-    background = HornTheory.background(vocabulary)
-    told = HornRules(HornTheory(vocabulary, (*background, *rules)), background, reader, "ill")
+    told = HornRules(binariser, tuple(rules), "ill")
     assert told.list_distinct() == (rules[0], rules[2])
 
 
 @pytest.fixture
 def table_rules():
     frame = pd.DataFrame({"age": [20.0, 30.0, 50.0, 70.0, 80.0], "ascites": [0, 1, 0, 1, np.nan]})
-    reader = Reader.of(frame, Binariser(dual=True).fit(frame))
-    theory = HornTheory.parse('"not_age=middle" & ascites -> ill', reader.vocabulary.with_label("ill"))
-    return HornRules(theory, HornTheory.background(theory.vocabulary), reader, "ill")
+    binariser = Binariser.fit(frame, dual=True)
+    theory = HornTheory.parse('"not_age=middle" & ascites -> ill', binariser.vocabulary.with_label("ill"))
+    return HornRules(binariser, theory.rules, "ill")
 
 
 def test_horn_rules_take_rows_with_further_columns_in_any_order(table_rules):

@@ -364,11 +364,11 @@ def test_rules_are_sorted_by_a_heading(page):
 def test_rules_are_searched(page):
     search = page.find_element(By.ID, "search")
     search.send_keys("≤ 2.9 SMO")
-    assert read(page, "#table tbody td:first-child") == ["if albumin ≤ 2.9 g/dL and smoker"]
+    assert read(page, "#table tbody td:first-child") == ["if albumin ≤ 2.9 and smoker is true"]
     assert read_one(page, "#shown") == "1 of 4 rules"
     search.send_keys(Keys.CONTROL, "a", Keys.DELETE)
     Select(page.find_element(By.ID, "conclusion")).select_by_visible_text("survives")
-    assert read(page, "#table tbody td:first-child") == ["if albumin > 4.1 g/dL and no ascites"]
+    assert read(page, "#table tbody td:first-child") == ["if albumin > 4.1 and ascites is false"]
 
 
 @on_pages_of("card", "theory")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 import hornbook as hb
 from hornbook.logic import Bools, HornTheory
 from hornbook.models import as_predictor
-from hornbook.queries import Estimated, GroupPropagation, HornRules, Pac, QuerySubject, measure_rules
+from hornbook.queries import Estimated, HornRules, Literals, Pac, QuerySubject, measure_rules
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
@@ -268,13 +268,12 @@ def _try_samples(
     """The claims of a run by queries about samples: fidelity, the guarantee, and the figures of one rule."""
     bound, rules, guarantee = subject.teacher, extraction.explanation, extraction.guarantee
     assert isinstance(rules, HornRules)
-    propagate = GroupPropagation(bound.reader.vocabulary, bound.reader.groups)
-    items = propagate(bound.feature_distribution.draw(fresh, _source(seed, FRESH_SAMPLES)))
+    literals = Literals.of(bound.binariser.vocabulary, bound.binariser.groups)
+    items = literals.propagate(bound.feature_distribution.draw(fresh, _source(seed, FRESH_SAMPLES)))
     agreed = float((rules.decide_items(items) == bound.decide_items(items)).mean())
     yield Trial(f"{kind}: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
-    teacher = bound.queries
-    batch = teacher.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
-    accepted = teacher(batch)
+    batch = bound.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
+    accepted = bound(batch)
     wrong = float((rules.theory.satisfied_by(batch) != accepted).mean())
     if isinstance(guarantee, Pac):
         yield Trial(f"{kind}: PAC guarantee", wrong <= guarantee.epsilon, 1 - guarantee.delta)

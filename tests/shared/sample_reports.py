@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from hornbook.conditions import Category, Threshold
+from hornbook.conditions import Category, IsTrue, Threshold
 from hornbook.explanations import (
     CardLine,
     ConditionRule,
@@ -21,9 +21,9 @@ from hornbook.extraction import (
     FrontierPoint,
     LineStatistics,
 )
-from hornbook.logic import HornTheory, Rule, Vocabulary
-from hornbook.queries import Estimated, HornRules, Pac, exclusivity_rules
-from hornbook.queries.reader import Reader
+from hornbook.logic import HornTheory, Rule
+from hornbook.queries import Estimated, HornRules, Pac
+from hornbook.queries.variables import Binariser, make_bins
 from hornbook.statistics import Share
 
 CLASSES = ("does not survive", "survives")
@@ -157,30 +157,15 @@ def make_large(columns: int, literals: int) -> Extraction:
     )
 
 
-def make_horn_rules(rules, features, label, groups=(), words=None) -> HornRules:
-    """Rules over the features and the label; without a label they are about what is accepted."""
-    vocabulary = features if label is None else features.with_label(label)
-    background = HornTheory.background(vocabulary) | exclusivity_rules(vocabulary, groups)
-    columns = features.names[: len(features) // 2]
-    reader = Reader(columns, features, groups)
-    made = HornRules(background | HornTheory(vocabulary, rules), background, reader, label)
-    # not a subclass, which would become one of the forms that are read from files
-    object.__setattr__(made, "_describe_variable", lambda name: (words or {}).get(name, name))
-    return made
-
-
-FACTS = ("ascites", "albumin=low", "albumin=middle", "albumin=high", "smoker")
-
-WORDS = {
-    "albumin=low": "albumin ≤ 2.9 g/dL",
-    "albumin=middle": "2.9 g/dL < albumin ≤ 4.1 g/dL",
-    "albumin=high": "albumin > 4.1 g/dL",
-    "not_albumin=low": "albumin > 2.9 g/dL",
-    "not_albumin=middle": "albumin ≤ 2.9 or > 4.1 g/dL",
-    "not_albumin=high": "albumin ≤ 4.1 g/dL",
-    "not_ascites": "no ascites",
-    "not_smoker": "no smoker",
-}
+CLINIC = Binariser(
+    ("ascites", "albumin", "smoker"),
+    (
+        ("ascites", IsTrue("ascites")),
+        *make_bins("albumin", (2.9, 4.1)),
+        ("smoker", IsTrue("smoker")),
+    ),
+    dual=True,
+)
 
 RULES = """
 "albumin=high" & not_ascites -> survives
@@ -189,11 +174,10 @@ ascites & "albumin=low" -> not_survives
 """
 
 
-def make_clinic(label="survives", groups=((1, 2, 3),), words=WORDS) -> Extraction:
+def make_clinic() -> Extraction:
     """Three Horn rules about survival, by queries."""
-    plain = Vocabulary.with_duals([*FACTS, "survives"]) if label is None else Vocabulary.with_duals(FACTS)
-    vocabulary = plain if label is None else plain.with_label(label)
-    rules = make_horn_rules(list(HornTheory.parse(RULES, vocabulary)), plain, label, groups, words)
+    theory = HornTheory.parse(RULES, CLINIC.vocabulary.with_label("survives"))
+    rules = HornRules(CLINIC, theory.rules, "survives")
     precisions = (390, 400), (200, 200), (13, 20), (70, 100)
     frontier = [
         FrontierPoint(3 * n, Fidelity(Share.of(1000 - wrong, 1000)))
@@ -209,34 +193,8 @@ def make_clinic(label="survives", groups=((1, 2, 3),), words=WORDS) -> Extractio
             for (hits, size), _ in zip(precisions, rules.lines(), strict=False)
         ),
         columns=(),
-        differences=(
-            Difference({"ascites": 1, "albumin=low": 1.0, "smoker": 0}, *rules.classes, ("ascites",)),
-        ),
+        differences=(Difference({"ascites": 1, "albumin": 1.0, "smoker": 0}, *rules.classes, ("ascites",)),),
         notes=("Few patients smoke.",),
-    )
-
-
-def make_large_theory(rules: int, body: int, variables: int = 102) -> Extraction:
-    """So many rules with bodies of this length."""
-    rng = np.random.default_rng(0)
-    names = [f"laboratory_value_{k // 3}={('low', 'middle', 'high')[k % 3]}" for k in range(variables)]
-    features = Vocabulary.with_duals(names)
-    learned = []
-    for number in range(rules):
-        chosen = rng.choice(variables, body, replace=False)
-        negated = rng.random(body) < 0.8
-        literals = [int(v) + variables * bool(n) for v, n in zip(chosen, negated, strict=True)]
-        learned.append(Rule(literals, 2 * variables + number % 2))
-    explanation = make_horn_rules(
-        learned,
-        features,
-        "survives",
-        groups=tuple((v, v + 1, v + 2) for v in range(0, variables - 2, 3)),
-        words={name: f"laboratory value {k} > 12.345 g/dL" for k, name in enumerate(features)},
-    )
-    share = Share.of(17, 1000)
-    return make_extraction(
-        explanation, lines=(LineStatistics(17, share, share),) * (rules + 1), columns=(), differences=()
     )
 
 
@@ -268,10 +226,30 @@ def rename_columns(names: list[str]) -> Extraction:
     )
 
 
+def make_large_theory(rules: int, body: int, variables: int = 102) -> Extraction:
+    """So many rules with bodies of this length."""
+    rng = np.random.default_rng(0)
+    columns = tuple(f"laboratory value {k}" for k in range(variables))
+    binariser = Binariser(columns, tuple((name, IsTrue(name)) for name in columns), dual=True)
+    learned = []
+    for number in range(rules):
+        chosen = rng.choice(variables, body, replace=False)
+        negated = rng.random(body) < 0.8
+        literals = [int(v) + variables * bool(n) for v, n in zip(chosen, negated, strict=True)]
+        learned.append(Rule(literals, 2 * variables + number % 2))
+    share = Share.of(17, 1000)
+    return make_extraction(
+        HornRules(binariser, tuple(learned), "survives"),
+        lines=(LineStatistics(17, share, share),) * (rules + 1),
+        columns=(),
+        differences=(),
+    )
+
+
 def rename_variables(names: list[str]) -> Extraction:
     """The rules of the clinic over variables with these names, the last one the label."""
     *facts, label = names
-    features = Vocabulary([*facts, *(f"not {name}" for name in facts)], {n: f"not {n}" for n in facts})
-    rules = list(HornTheory.parse(RULES, Vocabulary.with_duals(FACTS).with_label("survives")))
-    explanation = make_horn_rules(rules, features, label, groups=((1, 2, 3),))
+    binariser = Binariser(tuple(facts), tuple((name, IsTrue(name)) for name in facts), dual=True)
+    rules = HornTheory.parse(RULES, CLINIC.vocabulary.with_label("survives")).rules
+    explanation = HornRules(binariser, rules, label)
     return make_extraction(explanation, target=names[0], columns=(), differences=(), provenance={})

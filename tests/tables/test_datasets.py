@@ -15,7 +15,7 @@ from hornbook.logic import Batch
 from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.hcc import FEATURES, load_hcc, make_synthetic_hcc
 from hornbook.paper.task import draw_training_set
-from hornbook.queries import Binariser, binarise_table, target_theory
+from hornbook.queries import Binariser, target_theory
 from hornbook.tables import DATASETS, DEFAULT_DATASET, Table, load_dataset
 from hornbook.tables.datasets import hide_values
 
@@ -34,7 +34,8 @@ def patients(request: pytest.FixtureRequest) -> Table:
 
 @pytest.fixture(scope="module")
 def binarised(patients: Table) -> tuple[Binariser, Batch]:
-    return binarise_table(patients, dual=True)
+    binariser = Binariser.fit(patients.frame, kinds=patients.kinds, dual=True)
+    return binariser, binariser.batch(patients.frame)
 
 
 def test_hcc_patients_have_the_published_figures(patients: Table) -> None:
@@ -54,17 +55,17 @@ def test_hcc_patients_have_the_published_figures(patients: Table) -> None:
 
 
 def test_target_theory_of_the_hcc_patients(patients: Table, binarised: tuple[Binariser, Batch]) -> None:
-    plain, _ = binarise_table(patients)
-    assert len(plain.vocabulary_) == 102
+    plain = Binariser.fit(patients.frame, kinds=patients.kinds)
+    assert len(plain.vocabulary) == 102
     binariser, rows = binarised
-    assert len(binariser.vocabulary_) == 204
-    assert len(binariser.groups_) == 26
+    assert len(binariser.vocabulary) == 204
+    assert len(binariser.groups) == 26
     theory = target_theory(rows, "survives")
     assert theory == Task.of(patients).theory
     assert len(theory) == 165 + 102
     assert theory.satisfied_by(rows).all()
     dense = rows.to_array()
-    label, dual = (binariser.vocabulary_.index(name) for name in ("survives", "not_survives"))
+    label, dual = (binariser.vocabulary.index(name) for name in ("survives", "not_survives"))
     dense[:, [label, dual]] = dense[:, [dual, label]]
     assert not theory.satisfied_by(Batch.from_array(dense, rows.vocabulary)).any()
 
@@ -109,7 +110,7 @@ def test_every_dataset_loads_as_its_line_says(name: str) -> None:
     assert holed.missing == pytest.approx(1 - 0.7 * (1 - table.missing), abs=0.05)
     assert list(holed.frame) == list(table.frame)
     assert holed.name.startswith(table.name)
-    assert binarise_table(holed)[1].size == len(table)
+    assert Binariser.fit(holed.frame, kinds=holed.kinds).batch(holed.frame).size == len(table)
 
 
 def test_hide_values_requests_that_cannot_be_met_are_refused() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hornbook.errors import HornbookError
 from hornbook.paper import Task
-from hornbook.queries import binarise_table
+from hornbook.queries import Binariser
 from hornbook.tables import Table, read_table
 
 FRAME = pd.DataFrame(
@@ -127,9 +127,9 @@ def test_read_table_names_serve_a_file_without_a_header(tmp_path: Path) -> None:
 def test_read_table_kinds_can_be_overridden() -> None:
     table = read_table(FRAME, kinds={"age": "categorical"})
     assert table.kinds == {**KINDS, "age": "categorical"}
-    binariser, batch = binarise_table(table, dual=True)
-    assert binariser.vocabulary_.names[:3] == ("age=40", "age=61.5", "age=70")
-    assert len(batch) == 4
+    binariser = Binariser.fit(table.frame, kinds=table.kinds, dual=True)
+    assert binariser.vocabulary.names[:3] == ("age=40", "age=61.5", "age=70")
+    assert len(binariser.batch(table.frame)) == 4
 
 
 @given(

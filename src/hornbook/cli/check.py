@@ -208,15 +208,15 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, chosen: CheckO
     """Check rules over variables with a judge of whole rows; whether one is broken."""
     from hornbook.checks import check_theory
     from hornbook.logic import vocabulary_forms
-    from hornbook.queries import judge_of_table
+    from hornbook.queries import QuerySubject
     from hornbook.randomness import Purpose, generator
 
     claims, seed, samples = read_theory(rules), chosen.seed, chosen.samples
     try:
-        teacher = judge_of_table(table, predictor, claims, seed=seed)
+        teacher = QuerySubject.bind(predictor, table.frame, kinds=table.kinds, seed=seed).teacher
+        vocabulary = teacher.judge.vocabulary
     except HornbookError as error:
         raise HornbookError(f"{error}; name the column that a classifier predicts with --target") from None
-    vocabulary = teacher.distribution.vocabulary
     try:
         claims = claims.over(vocabulary)
     except HornbookError as error:
@@ -227,7 +227,7 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, chosen: CheckO
         teacher.distribution,
         samples,
         rng=generator(seed, Purpose.PROPERTY_CHECK),
-        groups=teacher.groups,
+        groups=teacher.binariser.groups,
         prover=teacher.prover() if chosen.proof else None,
         seconds=chosen.seconds,
     )

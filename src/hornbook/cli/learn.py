@@ -302,7 +302,7 @@ def _train(table: TargetTable, settings: Mapping[str, Any], words: CodeBook) -> 
     assert table.labels is not None
     frame, seed = table.features, settings["seed"]
     used, _ = split_rows(frame, seed, groups=table.groups)
-    binariser = Binariser(dual=True, kinds=table.kinds_of(frame, words)).fit(frame.iloc[used])
+    binariser = Binariser.fit(frame.iloc[used], kinds=table.kinds_of(frame, words), dual=True)
     _, classes = binary_label(table.labels)
     with progress("training a network"):
         trained = train_classifier(binariser.batch(frame), classes.to_numpy() == 1, seed)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,8 +16,9 @@ from hornbook.errors import BudgetExhausted, HornbookError
 from hornbook.extraction.fidelity import AnswerTable, Fidelity
 from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory
-from hornbook.models import RemoteModel, Subject
+from hornbook.models import Subject
 from hornbook.queries import (
+    Binariser,
     Budget,
     Counterexample,
     Envelope,
@@ -36,111 +36,32 @@ from hornbook.queries import (
     learn_by_samples,
 )
 from hornbook.queries.envelope import MAX_CASES
-from hornbook.queries.oracles import Chain, ProposedCases
-from hornbook.queries.reader import Reader
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-
-if TYPE_CHECKING:
-    from hornbook.queries import Binariser
-
 
 MAX_LEVELS = 100
 """The most values of a column whose values are levels."""
 
+ENVELOPE_SETTINGS = Settings(Budget(100), "envelope", size="angluin", epsilon=0.05, delta=0.05)
+"""The limits of a run, and how sure it has to be, unless the caller says so."""
+
+MAX_NOTED_CLAUSES = 3
+"""How many clauses beyond Horn rules a note names."""
+
+MEASURING_SHARE = 0.2
+"""Share of the answers and the time that is kept for finding rules in all answers, or measuring them."""
+
 FIRST_BLOCK = 4
-"""Questions of the first block; the time of later ones, which double, says how long all of them take."""
+"""Questions of the first block; later ones double, and the time they take says how long all will."""
+
+SAMPLED_CASES = 32
+"""Cases that a model is asked about at a time in search of a counterexample."""
+
+MEASURED_CASES = 1000
+"""The most fresh cases that such rules are measured on."""
 
 Tell: TypeAlias = Callable[[str], None]
 """Is called with what the run is about to do, in words."""
-
-Propose: TypeAlias = Callable[[list[str]], Batch]
-"""Gives cases that may break rules in words."""
-
-
-@dataclass(frozen=True, eq=False)
-class LevelWorld:
-    """The columns of a classifier whose every value is a level, and its classes, as a world of cases.
-
-    A case says a level of each column, or none for an unknown one, and a class, or none. The classifier
-    accepts a case without a class, and one with the class that it decides for.
-
-    Parameters
-    ----------
-    binariser
-        Makes a variable of each level and of each class; the classes come last.
-    target
-        What the classifier predicts.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"job": ["nurse", "boxer"]})
-    >>> levels = LevelWorld.of(rows, "pronoun", ("she", "he"))
-    >>> levels.world.vocabulary.names
-    ('job=boxer', 'job=nurse', 'pronoun=he', 'pronoun=she')
-    >>> levels.make_rows(np.array([[0], [1], [2]]))["job"].tolist()
-    [None, 'boxer', 'nurse']
-
-    """
-
-    binariser: Binariser
-    target: str
-
-    @classmethod
-    def of(cls, frame: pd.DataFrame, target: str, classes: Sequence[str]) -> LevelWorld:
-        """The values that occur in each column of a frame, and the classes in words."""
-        if target in frame:
-            raise HornbookError(
-                f"{target!r} is predicted, and is a column of the rows too; name it otherwise"
-            )
-        columns = {str(name): pd.Series(values.dropna().unique()) for name, values in frame.items()}
-        for name, distinct in columns.items():
-            if len(distinct) > MAX_LEVELS:
-                raise HornbookError(
-                    f"column {name!r} has {len(distinct):,} values, and levels are at most "
-                    f"{MAX_LEVELS}: leave it out or merge some"
-                )
-        columns[target] = pd.Series(list(classes))
-        values = pd.DataFrame(columns)  # shorter columns are filled with missing values
-        kinds = dict.fromkeys(columns, "categorical")
-        widest = max(map(len, columns.values()))
-        from hornbook.queries import Binariser  # needs scikit-learn, which takes a second to import
-
-        return cls(Binariser(kinds=kinds, max_levels=max(widest, 1)).fit(values), target)  # type: ignore[arg-type]
-
-    @cached_property
-    def world(self) -> World:
-        """All cases; those of a row stand side by side."""
-        return World(self.binariser.vocabulary_, self.binariser.groups_)
-
-    @cached_property
-    def _levels(self) -> dict[str, tuple[Any, ...]]:
-        """The levels of each column, in the order of the variables."""
-        levels: dict[str, tuple[Any, ...]] = {}
-        for condition in self.binariser.conditions_:
-            levels[condition.column] = (*levels.get(condition.column, ()), *condition.named_values)
-        return levels
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """The classes in the order of their variables."""
-        return self._levels[self.target]
-
-    def find_proposals(self, model: Any, reader: Reader) -> Propose | None:
-        """How a model that speaks proposes cases; None of others."""
-        if not isinstance(model, RemoteModel):
-            return None
-        columns = list(self._levels)
-        return lambda rules: reader.batch(pd.DataFrame(model.propose(rules), columns=columns, dtype=object))
-
-    def make_rows(self, digits: NDArray[np.intp]) -> pd.DataFrame:
-        """Rows with the levels of cases, None for an unknown one; `digits` have one for each column."""
-        columns = {}
-        for (name, levels), values in zip(self._levels.items(), digits.T, strict=False):
-            by_digit = np.empty(len(levels) + 1, object)
-            by_digit[1:] = levels
-            columns[name] = by_digit[values]
-        return pd.DataFrame(columns, index=range(len(digits)), dtype=object)
 
 
 @dataclass(eq=False)
@@ -159,8 +80,8 @@ class AskedCases:
         Which cases are accepted, given their digits and the answers to their questions.
     budget
         The limits; its seconds count from now.
-    max_cases
-        The most cases that are all asked about.
+    tell
+        Is called with what the run is about to do.
 
     Attributes
     ----------
@@ -174,62 +95,53 @@ class AskedCases:
     ask: Callable[[NDArray[np.intp]], Bools]
     accept: Callable[[NDArray[np.intp], Bools], Bools]
     budget: Budget
-    max_cases: int = MAX_CASES
+    tell: Tell | None = None
     answers: int = 0
 
     def __post_init__(self) -> None:
         self.deadline = Deadline.after(self.budget.seconds)
         self.share = 1.0  # of the limits, that may be used
         self._answers: dict[bytes, Bools] = {}
-        self._seconds = 0.0  # that an answer took, at the last block
+        self._block = FIRST_BLOCK
 
     def __call__(self, batch: Batch) -> Bools:
         """Whether the model accepts each case; raises `BudgetExhausted` at a limit."""
-        digits = self.world.read_digits(batch)
-        return self.accept(digits, self._answer(digits[:, : self.width]))
+        return self._decide(self.world.read_digits(batch))
 
-    @property
-    def size(self) -> int:
-        """The number of questions that there are."""
-        return math.prod(self.world.shape[: self.width])
-
-    def ask_all(self, seed: int, tell: Tell | None) -> Bools:
+    def ask_all(self, max_cases: int) -> Bools:
         """Whether the model accepts each case; raises `BudgetExhausted` if asking takes too long."""
-        if len(self.world) > self.max_cases:
-            raise BudgetExhausted(f"{len(self.world):,} cases are more than {self.max_cases:,}")
-        self._refuse_beyond(self.size)
-        digits = self.world.list_digits()
-        questions = digits[:: len(digits) // self.size, : self.width]
-        order = generator(seed, Purpose.EVALUATION_ORDER).permutation(self.size)
-        start, block = 0, FIRST_BLOCK
-        while start < self.size:
-            self._answer(questions[order[start : start + block]])
-            start, block = start + block, 2 * block
-            needed = self._seconds * max(0, self.size - start)
-            if block > 2 * FIRST_BLOCK and needed > self.deadline.left:  # the first answers take longer
-                raise BudgetExhausted(f"{self.size:,} answers take about {needed:,.0f} s more")
-            if tell is not None:
-                tell(f"{min(start, self.size):,} of {self.size:,} answers, about {needed:,.0f} s more")
-        answers = np.repeat(self._answer(questions), len(digits) // self.size, axis=0)
-        return self.accept(digits, answers)
+        if len(self.world) > max_cases:
+            raise BudgetExhausted(f"{len(self.world):,} cases are more than {max_cases:,}")
+        self._refuse_beyond(math.prod(self.world.shape[: self.width]))
+        return self._decide(self.world.list_digits())
 
-    def _answer(self, questions: NDArray[np.intp]) -> Bools:
-        """The answers to questions; those that are known are not asked again."""
+    def _decide(self, digits: NDArray[np.intp]) -> Bools:
+        """Whether cases are accepted; questions whose answers are known are not asked again."""
+        questions = digits[:, : self.width]
         keys = [question.tobytes() for question in questions]
         new = {key: place for place, key in enumerate(keys) if key not in self._answers}
-        left = list(new.items())
-        while left:
-            size = len(left)
-            if self.budget.seconds is not None:  # so that the limit is noticed
-                size = int(0.1 * self.deadline.left / self._seconds) if self._seconds else FIRST_BLOCK
-            part, left = left[: max(1, size)], left[max(1, size) :]
+        for part in self._cut_blocks(list(new)):
+            answers = self.ask(questions[[new[key] for key in part]])
+            self.answers += len(part)
+            self._answers.update(zip(part, answers, strict=True))
+        return self.accept(digits, np.stack([self._answers[key] for key in keys]))
+
+    def _cut_blocks(self, keys: list[bytes]) -> Iterator[list[bytes]]:
+        """Blocks of questions, each twice as long as the one before where there is time for all of them."""
+        start = 0
+        while start < len(keys):
+            part = keys[start : start + self._block]
             self._refuse_beyond(len(part))
             clock = Stopwatch()
-            answers = self.ask(questions[[place for _, place in part]])
-            self._seconds = clock.elapsed / len(part)
-            self.answers += len(part)
-            self._answers.update(zip((key for key, _ in part), answers, strict=True))
-        return np.stack([self._answers[key] for key in keys])
+            yield part
+            start, left = start + len(part), len(keys) - start - len(part)
+            needed = clock.elapsed / len(part) * left
+            if start > FIRST_BLOCK and needed > self.deadline.left:  # the first answers take longer
+                raise BudgetExhausted(f"{left:,} answers take about {needed:,.0f} s more")
+            if self.tell is not None and left:
+                self.tell(f"{start:,} of {len(keys):,} answers, about {needed:,.0f} s more")
+            is_quick = clock.elapsed < 0.1 * self.deadline.left
+            self._block = 2 * self._block if is_quick else max(1, self._block // 2)
 
     def _refuse_beyond(self, answers: int) -> None:
         """Refuse more answers than are left, and any once the time is up."""
@@ -238,51 +150,6 @@ class AskedCases:
             raise BudgetExhausted(f"budget of {most:,} answers of the model")
         if seconds is not None and self.deadline.left <= (1 - self.share) * seconds:
             raise BudgetExhausted(f"budget of {seconds:g} seconds")
-
-
-def complete_columns(rows: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows with all columns of the table in its types; columns that the model does not read have no value."""
-    complete = rows.reindex(columns=frame.columns)
-    return pd.DataFrame({name: _cast(complete[name], frame[name]) for name in frame.columns})
-
-
-def _cast(levels: pd.Series[Any], column: pd.Series[Any]) -> pd.Series[Any]:
-    """Levels in the type of a column; of whole numbers, which have no missing ones, as floats."""
-    if pd.api.types.is_integer_dtype(column.dtype) and not pd.api.types.is_extension_array_dtype(
-        column.dtype
-    ):
-        return levels.astype(np.float64)
-    return levels.astype(column.dtype)
-
-
-def find_possible(subject: Subject, rows: pd.DataFrame, margin: float) -> Bools:
-    """Which classes are possible for each row: the one that the model decides for, and those close to it."""
-    teacher = subject.teacher
-    possible = np.eye(len(subject.classes), dtype=np.bool_)[teacher.labels(rows)]
-    if margin > 0:
-        scores = np.stack(
-            [teacher.measure_support(rows, number) for number in range(len(subject.classes))], 1
-        )
-        if len(subject.classes) == 2:  # the score of the second class, and of the first its negation
-            scores = np.stack([1 - scores[:, 1], scores[:, 1]], 1)
-        possible |= scores >= scores.max(axis=1, keepdims=True) - margin
-    return possible
-
-
-ENVELOPE_SETTINGS = Settings(Budget(100), "envelope", size="angluin", epsilon=0.05, delta=0.05)
-"""The limits of a run, and how sure it has to be, unless the caller says so."""
-
-MAX_NOTED_CLAUSES = 3
-"""How many clauses beyond Horn rules a note names."""
-
-MEASURING_SHARE = 0.2
-"""Share of the answers and the time that is kept for finding rules in all answers, or measuring them."""
-
-SAMPLED_CASES = 32
-"""Cases that a model is asked about at a time in search of a counterexample."""
-
-MEASURED_CASES = 1000
-"""The most fresh cases that such rules are measured on."""
 
 
 def learn_levels(
@@ -294,9 +161,10 @@ def learn_levels(
 ) -> Extraction:
     """Learn which levels of its columns go with which classes of a classifier.
 
-    The rules are the Horn envelope of the cases that the classifier accepts: those without a class, and those
-    with a class that it decides for. Every case is asked about if there are few, and answers and time allow
-    it; elsewhere the rules are learned from samples.
+    A case says a level of each column, or none for an unknown one, and a class, or none. The rules are the
+    Horn envelope of the cases that the classifier accepts: those without a class, and those with a class
+    that it decides for. Every case is asked about if there are few, and answers and time allow it;
+    elsewhere the rules are learned from samples.
 
     Parameters
     ----------
@@ -328,30 +196,28 @@ def learn_levels(
     """
     teacher = subject.teacher
     names = [name for name in teacher.frame.columns if name in teacher.columns]
-    levels = LevelWorld.of(subject.frame[names], subject.target, subject.classes)
-    order = [subject.classes.index(str(name)) for name in levels.classes]
+    binariser = name_levels(subject.frame[names], subject.target, subject.classes)
+    levels = {name: _list_levels(binariser, name) for name in binariser.columns}
+    classes = levels[subject.target]
+    order = [subject.classes.index(str(name)) for name in classes]
 
     def ask(digits: NDArray[np.intp]) -> Bools:
-        rows = complete_columns(levels.make_rows(digits), subject.frame)
-        return find_possible(subject, rows, margin)[:, order]
+        return find_possible(subject, make_rows(digits, levels, subject.frame), margin)[:, order]
 
     def accept(digits: NDArray[np.intp], possible: Bools) -> Bools:
-        classes = digits[:, -1]
-        accepted: Bools = (classes == 0) | possible[np.arange(len(digits)), classes - 1]
+        decided = digits[:, -1]
+        accepted: Bools = (decided == 0) | possible[np.arange(len(digits)), decided - 1]
         return accepted
 
-    world = levels.world
-    cases = AskedCases(world, len(world.axes) - 1, ask, accept, settings.budget, max_cases)
-    reader = Reader.by_binariser(levels.binariser, closed=True)
-    extraction = _learn(
-        cases, reader, settings, tell, levels.find_proposals(subject.predictor.source, reader)
-    )
+    world = World(binariser.vocabulary, binariser.groups)
+    cases = AskedCases(world, len(world.axes) - 1, ask, accept, settings.budget, tell)
+    extraction = _learn(cases, binariser, settings, max_cases)
     summaries = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in names)
     rule = "" if margin == 0 else f"; classes within {margin:g} of the likeliest are possible too"
     return replace(
         extraction,
         target=subject.target,
-        columns=(*summaries, ColumnSummary(subject.target, 0.0, categories=tuple(levels.classes))),
+        columns=(*summaries, ColumnSummary(subject.target, 0.0, categories=tuple(classes))),
         missing_values=f"{teacher.describe()}{rule}",
         provenance={
             **extraction.provenance,
@@ -361,61 +227,123 @@ def learn_levels(
     )
 
 
-def learn_judged_cases(
-    subject: QuerySubject, settings: Settings = ENVELOPE_SETTINGS, tell: Tell | None = None
-) -> Extraction:
-    """Learn the Horn envelope of a judge of complete interpretations; parameters as for `learn_levels`."""
+def name_levels(frame: pd.DataFrame, target: str, classes: Sequence[str]) -> Binariser:
+    """A variable for each value that occurs in each column of a frame, and last for each class.
+
+    Examples
+    --------
+    >>> name_levels(pd.DataFrame({"job": ["nurse", "boxer"]}), "pronoun", ("she", "he")).names
+    ('job=boxer', 'job=nurse', 'pronoun=he', 'pronoun=she')
+
+    """
+    if target in frame:
+        raise HornbookError(f"{target!r} is predicted, and is a column of the rows too; name it otherwise")
+    columns = {str(name): pd.Series(values.dropna().unique()) for name, values in frame.items()}
+    for name, distinct in columns.items():
+        if len(distinct) > MAX_LEVELS:
+            raise HornbookError(
+                f"column {name!r} has {len(distinct):,} values, and levels are at most "
+                f"{MAX_LEVELS}: leave it out or merge some"
+            )
+    columns[target] = pd.Series(list(classes))
+    values = pd.DataFrame(columns)  # shorter columns are filled with missing values
+    return Binariser.fit(
+        values, kinds=dict.fromkeys(columns, "categorical"), closed=True, max_levels=len(values)
+    )
+
+
+def _list_levels(binariser: Binariser, column: str) -> tuple[Any, ...]:
+    """The levels of a column, in the order of its variables."""
+    own = (condition.named_values for condition in binariser.conditions if condition.column == column)
+    return tuple(level for (level,) in own)
+
+
+def make_rows(
+    digits: NDArray[np.intp], levels: dict[str, tuple[Any, ...]], frame: pd.DataFrame
+) -> pd.DataFrame:
+    """Rows with the levels of cases, None for an unknown one, and all columns of the table in its types.
+
+    `digits` have one for each column that the model reads; the others have no value.
+    """
+    columns = {}
+    for (name, own), values in zip(levels.items(), digits.T, strict=False):
+        by_digit = np.empty(len(own) + 1, object)
+        by_digit[1:] = own
+        columns[name] = by_digit[values]
+    rows = pd.DataFrame(columns, index=range(len(digits)), dtype=object).reindex(columns=frame.columns)
+    return pd.DataFrame({name: _cast(rows[name], frame[name]) for name in frame.columns})
+
+
+def _cast(levels: pd.Series[Any], column: pd.Series[Any]) -> pd.Series[Any]:
+    """Levels in the type of a column; of whole numbers, which have no missing ones, as floats."""
+    plain = not pd.api.types.is_extension_array_dtype(column.dtype)
+    if plain and pd.api.types.is_integer_dtype(column.dtype):
+        return levels.astype(np.float64)
+    return levels.astype(column.dtype)
+
+
+def find_possible(subject: Subject, rows: pd.DataFrame, margin: float) -> Bools:
+    """Which classes are possible for each row: the one that the model decides for, and those close to it."""
     teacher = subject.teacher
-    if teacher.label is not None or teacher.reader.vocabulary.has_duals:
+    possible = np.eye(len(subject.classes), dtype=np.bool_)[teacher.labels(rows)]
+    if margin > 0:
+        scores = np.stack(
+            [teacher.measure_support(rows, number) for number in range(len(subject.classes))], 1
+        )
+        if len(subject.classes) == 2:  # the score of the second class, and of the first its negation
+            scores = np.stack([1 - scores[:, 1], scores[:, 1]], 1)
+        possible |= scores >= scores.max(axis=1, keepdims=True) - margin
+    return possible
+
+
+def learn_judged_cases(subject: QuerySubject, settings: Settings = ENVELOPE_SETTINGS) -> Extraction:
+    """Learn the Horn envelope of a judge of complete interpretations; parameters as for `learn_levels`."""
+    teacher, binariser = subject.teacher, subject.teacher.binariser
+    if teacher.label is not None or binariser.dual:
         raise HornbookError("the envelope of a judge is about variables without duals, and has no target")
-    world = World(teacher.reader.vocabulary, teacher.reader.groups)
+    world = World(binariser.vocabulary, binariser.groups)
     cases = AskedCases(
         world,
         len(world.axes),
-        lambda digits: teacher.decide_items(world.make_batch(digits)),
+        lambda digits: teacher(world.make_batch(digits)),
         lambda digits, accepted: accepted,
         settings.budget,
     )
-    columns = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in teacher.reader.columns)
+    columns = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in binariser.columns)
     return replace(
-        _learn(cases, teacher.reader, settings, tell),
+        _learn(cases, binariser, settings, MAX_CASES),
         target=subject.target,
         columns=columns,
-        missing_values=teacher.queries.describe(),
+        missing_values=teacher.describe(),
         provenance={"model": {"name": teacher.predictor.name}, "settings": {"learner": "envelope"}},
     )
 
 
-def _learn(
-    cases: AskedCases, reader: Reader, settings: Settings, tell: Tell | None, propose: Propose | None = None
-) -> Extraction:
+def _learn(cases: AskedCases, binariser: Binariser, settings: Settings, max_cases: int) -> Extraction:
     """Learn from every case if that can be done within the limits, otherwise from samples."""
     try:
-        accepted = cases.ask_all(settings.seed, tell)
+        accepted = cases.ask_all(max_cases)
     except BudgetExhausted as reason:
-        if tell is not None:
-            tell(f"{reason}: samples are asked about")
-        extraction = _learn_from_samples(cases, reader, settings, propose)
+        extraction = _learn_from_samples(cases, binariser, settings)
         note = f"samples were asked about, and not every case: {reason}"
         return replace(extraction, notes=(note, *extraction.notes))
     seconds = settings.budget.seconds  # a part of them is left for rules, however long the answers took
     left = None if seconds is None else max(cases.deadline.left, MEASURING_SHARE * seconds)
     envelope = find_envelope(cases.world, accepted, Deadline.after(left))
-    return _measure_envelope(envelope, reader, cases.answers)
+    return _measure_envelope(envelope, binariser, cases.answers)
 
 
-def _measure_envelope(envelope: Envelope, reader: Reader, answers: int) -> Extraction:
+def _measure_envelope(envelope: Envelope, binariser: Binariser, answers: int) -> Extraction:
     """An envelope by every case as the result of a run."""
     world = envelope.world
-    rules = HornRules(envelope.shorten(), envelope.background, reader)
+    rules = make_rules(envelope.shorten(), binariser)
     beyond = BeyondHorn(len(envelope.beyond_horn), tuple(_say_clauses(envelope, rules)))
     extraction = make_extraction(rules, (world.batch, envelope.accepted), envelope.guarantee, answers)
-    share = extraction.fidelity.samples.at_confidence(1)
     return replace(
         extraction,
         fidelity=Fidelity(
             samples=Share.of(0, 0),
-            rows=share,
+            rows=extraction.fidelity.samples.at_confidence(1),
             row_population="cases",
             tables={"cases": extraction.fidelity.tables["samples"]},
         ),
@@ -430,6 +358,12 @@ def _measure_envelope(envelope: Envelope, reader: Reader, answers: int) -> Extra
         notes=tuple(_note_beyond(beyond, len(world))) if envelope.is_complete else (),
         beyond_horn=beyond,
     )
+
+
+def make_rules(theory: HornTheory, binariser: Binariser) -> HornRules:
+    """The rules of a theory about what a model accepts, without those that always hold."""
+    known = set(binariser.background())
+    return HornRules(binariser, tuple(rule for rule in theory if rule not in known))
 
 
 def make_extraction(
@@ -486,18 +420,10 @@ def _note_beyond(beyond: BeyondHorn, size: int) -> Iterator[str]:
     )
 
 
-def _learn_from_samples(
-    cases: AskedCases, reader: Reader, settings: Settings, propose: Propose | None
-) -> Extraction:
-    """Rules that samples, and what the model proposes, could not tell from the envelope."""
+def _learn_from_samples(cases: AskedCases, binariser: Binariser, settings: Settings) -> Extraction:
+    """Rules that samples could not tell from the envelope."""
     world = cases.world
     known, theory, queries = KnownCases(cases, world), world.background, 0
-
-    def say_rules(hypothesis: HornTheory) -> list[str]:
-        lines = HornRules(hypothesis.minimise(), world.background, reader).lines()
-        return [f"{line.text}: {line.outcome}" for line in lines]
-
-    proposals = ProposedCases(known, lambda hypothesis: propose(say_rules(hypothesis)) if propose else None)
     sampling = Sampling(
         known,
         world,
@@ -507,18 +433,16 @@ def _learn_from_samples(
         seed=settings.seed,
         chunk=SAMPLED_CASES,
     )
-    search = Chain([proposals, sampling])
 
     def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
         nonlocal theory, queries
         theory, queries = hypothesis, queries + 1
         if reason := settings.budget.exhausted_by(queries - 1):
             raise BudgetExhausted(reason)
-        return search(hypothesis)
+        return sampling(hypothesis)
 
     guarantee: Guarantee = Unknown("no query found the rules right")
-    stop_reason = ""
-    cases.share = 1 - MEASURING_SHARE
+    cases.share, cases.tell = 1 - MEASURING_SHARE, None
     try:
         *_, last = learn_by_samples(known, equivalent)
         assert not isinstance(last.answer, Counterexample)
@@ -526,11 +450,11 @@ def _learn_from_samples(
     except BudgetExhausted as limit:
         stop_reason = str(limit)
     cases.share = 1.0
-    rules = HornRules(theory.minimise() | world.background, world.background, reader)
+    rules = make_rules(theory.minimise() | world.background, binariser)
     extraction = make_extraction(rules, _draw_labelled(cases, settings.seed), guarantee, cases.answers)
-    words = f"{world.describe()}; what was found to lie beyond Horn rules is set aside"
     samples = extraction.fidelity.samples
     if isinstance(guarantee, Pac):
+        words = f"{world.describe()}; what was found to lie beyond Horn rules is set aside"
         guarantee = replace(guarantee, distribution=words)
     elif samples.size:
         guarantee = Estimated(samples.complement(), world.describe())
@@ -540,7 +464,7 @@ def _learn_from_samples(
         stop_reason=stop_reason,
         distribution=world.describe(),
         provenance={"queries": queries},
-        notes=(*proposals.list_notes(), *_note_set_aside(known, rules)),
+        notes=tuple(_note_set_aside(known, rules)),
     )
 
 

@@ -25,9 +25,9 @@ from hornbook.queries import (
     MODEL_FAILED,
     UNDETERMINED,
     Estimated,
-    GroupPropagation,
     Guarantee,
     HornRules,
+    Literals,
     QueryResult,
     QuerySubject,
     Settings,
@@ -101,7 +101,7 @@ def learn_theory(
     check_tolerances(settings.epsilon, settings.delta)
     limit = settings.budget.seconds
     reserve = clock.elapsed + MEASURING_SHARE * (limit or 0.0)
-    teacher = subject.teacher.queries
+    teacher = subject.teacher
     most = afford(NO_LIMIT, 1 - MEASURING_SHARE)
     with limit_answers(None if most == NO_LIMIT else most):
         result = extract(
@@ -117,7 +117,7 @@ def learn_theory(
             margin=teacher.margin,
             background=teacher.background,
             heads=teacher.heads,
-            groups=teacher.groups,
+            groups=teacher.binariser.groups,
             trace=trace,
             watch=watch and (lambda _, trace: watch(trace.entries[-1])),
         )
@@ -205,7 +205,7 @@ class TheoryMeasurement:
             answers=result.membership_queries,
             stop_reason=result.stop_reason if failure is None else f"{MODEL_FAILED}: {failure}",
             distribution=teacher.feature_distribution.describe(),
-            missing_values=teacher.queries.describe(),
+            missing_values=teacher.describe(),
             notes=(
                 *subject.describe_units(),
                 *self._note_choice(point, points[-1]),
@@ -229,11 +229,10 @@ class TheoryMeasurement:
         self, rules: tuple[Rule, ...], items: Batch | None = None, labels: Bools | None = None
     ) -> HornRules:
         """Rules as an explanation; labelled samples decide what is assumed where they decide nothing."""
-        teacher, background = self.subject.teacher, self.result.background
+        teacher = self.subject.teacher
         named = HornRules(
-            HornTheory(background.vocabulary, (*background, *rules)),
-            background,
-            teacher.reader,
+            teacher.binariser,
+            rules,
             teacher.label,
             classes=() if teacher.label is None else self.subject.classes,
             code_book=self.subject.words,
@@ -270,7 +269,7 @@ class TheoryMeasurement:
         """Samples of the features; a column known to be in one bin is known to be in no other."""
         teacher = self.subject.teacher
         items = teacher.feature_distribution.draw(size, rng)
-        return GroupPropagation(items.vocabulary, teacher.groups)(items)
+        return Literals.of(items.vocabulary, teacher.binariser.groups).propagate(items)
 
     def _measure_lines(self, rules: HornRules, items: Batch, labels: Bools) -> Iterator[LineStatistics]:
         """The statistics of each rule, and of the default on the samples that it decides."""

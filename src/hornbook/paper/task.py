@@ -43,7 +43,6 @@ from hornbook.queries import (
     Training,
     Unknown,
     Violations,
-    binarise_table,
     lrn_star,
     meet_query,
     split_examples,
@@ -295,7 +294,8 @@ class Task:
     @classmethod
     def of(cls, table: Table, protocol: Protocol = PAPER_PROTOCOL) -> Task:
         """The task of a table, binarised as in the paper."""
-        binariser, rows = binarise_table(table, dual=True)
+        binariser = Binariser.fit(table.frame, kinds=table.kinds, dual=True)
+        rows = binariser.batch(table.frame)
         return cls(table, binariser, rows, target_theory(rows, str(table.label)), protocol)
 
     @cached_property
@@ -322,7 +322,7 @@ class Task:
 
     def features(self, rule: Rule) -> set[str]:
         """The features that the body of a rule speaks of, without the class."""
-        conditions = self.binariser.conditions_
+        conditions = self.binariser.conditions
         return {conditions[v % len(conditions)].column for v in rule.body} - {str(self.table.label)}
 
     def network(self, net: Net, seed: int) -> MLP:

@@ -36,7 +36,7 @@ from hornbook.proof.readings import NetworkReading, TreeReading, Wall
 from hornbook.proof.region import CLIMB_STARTS, FALSE, TRUE, Space, States, Values, random_states
 from hornbook.proof.search import BY_LOCAL_SEARCH, BY_VACUITY, Side, Verdict, decide_region
 from hornbook.proof.votes import make_forest
-from hornbook.queries import Classifier, Groups, Judge, Membership, interpretation
+from hornbook.queries import Groups, Judge, interpretation
 from hornbook.randomness import Purpose, generator
 
 PROOF_SECONDS = 60.0
@@ -109,7 +109,7 @@ class Interpretations:
     values
         Whether inputs may have unknown values; by default, if the model encodes them by a number.
     label, features
-        For a classifier: the name of its label, and its input variables; see `Classifier`.
+        For a classifier: the name of its label, and its input variables; see `Judge`.
 
     """
 
@@ -153,12 +153,8 @@ class RuleProver:
         encoding = predictor.encoding
         native = encoding.unknown is not None and not np.isnan(encoding.unknown)
         values: Values = domain.values or ("ternary" if native else "complete")
-        self.classifier = None
-        if domain.label is not None:
-            self.classifier = Classifier(predictor, self.vocabulary, domain.label, domain.features)
-        self.member: Membership = self.classifier or Judge(predictor)
-        rows = np.arange(len(self.vocabulary)) if self.classifier is None else self.classifier.rows
-        read = self.vocabulary if self.classifier is None else self.classifier.features
+        self.member = Judge(predictor, self.vocabulary, domain.label, domain.features)
+        rows, read = self.member.rows, self.member.features
         self.places = {int(v): place for place, v in enumerate(rows)}
         grouped = tuple(tuple(self.places[v] for v in group if v in self.places) for group in domain.groups)
         predictor.check(read)
@@ -223,7 +219,7 @@ class RuleProver:
         region = self.region(item)
         if region is None:
             return Verdict("proved", BY_VACUITY, deadline.elapsed, -np.inf)
-        label = None if self.classifier is None else self.classifier.label
+        label = self.member.label
         if label is not None and label not in item.true | item.false:  # which is never contradicted
             states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
             return Verdict("refuted", BY_LOCAL_SEARCH, witness=self.interpretation(item, states[0]))

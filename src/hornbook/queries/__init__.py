@@ -7,7 +7,7 @@ from hornbook.queries.distributions import DEFAULT_MISSING, Distribution, Labell
 from hornbook.queries.horn1 import horn1
 from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
 from hornbook.queries.lrn_star import Closed, by_groups, lrn_star, meet_query, shrink_by_halves
-from hornbook.queries.membership import Cached, Classifier, Counted, GroupPropagation, Judge
+from hornbook.queries.membership import Cached, Counted, Judge
 from hornbook.queries.oracles import NegativeSampling, PerfectTeacher, Sampling
 from hornbook.queries.protocol import (
     Budget,
@@ -38,7 +38,6 @@ from hornbook.queries.trace import Trace
 from hornbook.queries.violations import Violations, smallest_violations, target_theory
 
 if TYPE_CHECKING:
-    from hornbook.queries.binarise import Binariser, binarise_table
     from hornbook.queries.envelope import (
         Envelope,
         KnownCases,
@@ -58,7 +57,8 @@ if TYPE_CHECKING:
         train,
         train_classifier,
     )
-    from hornbook.queries.teacher import QuerySubject, VariableTeacher, judge_of_table
+    from hornbook.queries.teacher import QuerySubject, QueryTeacher
+    from hornbook.queries.variables import Binariser
 
 __all__ = [
     "DEFAULT_MISSING",
@@ -69,7 +69,6 @@ __all__ = [
     "Binariser",
     "Budget",
     "Cached",
-    "Classifier",
     "Closed",
     "Counted",
     "Counterexample",
@@ -78,7 +77,6 @@ __all__ = [
     "Estimated",
     "Exact",
     "Examples",
-    "GroupPropagation",
     "Groups",
     "Guarantee",
     "HornRules",
@@ -96,6 +94,7 @@ __all__ = [
     "Proved",
     "QueryResult",
     "QuerySubject",
+    "QueryTeacher",
     "Random",
     "Rows",
     "RuleStatistics",
@@ -107,12 +106,10 @@ __all__ = [
     "Training",
     "Unknown",
     "UnknownKind",
-    "VariableTeacher",
     "Violations",
     "World",
     "accuracy_by_kind",
     "assign_parts",
-    "binarise_table",
     "by_groups",
     "check_groups",
     "exclusivity_rules",
@@ -120,7 +117,6 @@ __all__ = [
     "find_envelope",
     "horn1",
     "interpretation",
-    "judge_of_table",
     "learn_by_samples",
     "learn_envelope",
     "lrn_star",
@@ -140,7 +136,6 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.queries",
     {
-        "binarise": ["Binariser", "binarise_table"],
         "envelope": [
             "Envelope",
             "KnownCases",
@@ -151,7 +146,8 @@ __getattr__ = load_lazily(
         ],
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "network": ["MLP", "Net", "Training"],
-        "teacher": ["QuerySubject", "VariableTeacher", "judge_of_table"],
+        "teacher": ["QuerySubject", "QueryTeacher"],
+        "variables": ["Binariser"],
         "network_training": [
             "Examples",
             "TrainedClassifier",

@@ -181,16 +181,11 @@ class Random(BitSliced):
         """The variables that are drawn, and their duals."""
         return Literals.of(self.vocabulary, self.groups)
 
-    @cached_property
-    def group_rows(self) -> list[NDArray[np.intp]]:
-        """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
-        return self.literals.group_rows(self.groups)
-
     def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         shape = self.literals.count, count
         known, value = draw_bits(shape, 1 - self.missing, rng), draw_bits(shape, 0.5, rng)
-        for rows in self.group_rows:
+        for rows in self.literals.group_rows:
             for member, is_it in zip(rows, draw_one_hot(len(rows), (rows.shape[1], count), rng), strict=True):
                 value[member] = is_it
         value &= known
@@ -272,7 +267,7 @@ class Rows(BitSliced):
         shape = self.literals.count, count
         if self.flips:
             flipped = (true ^ false) & draw_bits(shape, self.flips, rng)
-            for group in self.group_rows:
+            for group in self.literals.group_rows:
                 flipped[group] = 0
             true, false = true ^ flipped, false ^ flipped
             self._exchange_groups(true, false, rng)
@@ -280,11 +275,6 @@ class Rows(BitSliced):
             kept = draw_bits(shape, 1 - self.missing, rng)
             true, false = true & kept, false & kept
         return true, false
-
-    @cached_property
-    def group_rows(self) -> list[NDArray[np.intp]]:
-        """The positions of groups among the drawn variables: for each size, shape (size, groups)."""
-        return self.literals.group_rows(self.groups)
 
     def _pick_rows(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """Pick a random row for each item."""
@@ -295,7 +285,7 @@ class Rows(BitSliced):
         """Exchange groups for those of another row with probability `flips`, in place."""
         count = true.shape[1]
         others = self._pick_rows(count, rng) if self.groups else ()
-        for rows in self.group_rows:
+        for rows in self.literals.group_rows:
             where = draw_bits((rows.shape[1], count), self.flips, rng)
             for own, other in zip((true, false), others, strict=True):
                 own[rows] = (own[rows] & ~where) | (other[rows] & where)

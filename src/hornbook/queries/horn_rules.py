@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, IsTrue, merge_conditions
+from hornbook.conditions import Condition, merge_conditions
 from hornbook.errors import HornbookError
 from hornbook.explanations.compile import CompiledExplanation
 from hornbook.explanations.explanation import Explanation, Line, Reason
@@ -25,16 +25,13 @@ from hornbook.logic import (
     HornTheory,
     Interpretation,
     Rule,
-    Vocabulary,
     bits,
     read_rule,
     rule_object,
 )
-from hornbook.queries.reader import Reader
+from hornbook.queries.literals import extend_batch
+from hornbook.queries.variables import Binariser
 from hornbook.schema import read_object, write_object
-
-if TYPE_CHECKING:
-    from hornbook.queries.binarise import Binariser
 
 UNDETERMINED = -1
 """The number that stands for no class: neither follows, or both do."""
@@ -49,11 +46,10 @@ class HornRules(Explanation):
 
     Parameters
     ----------
-    theory, background
-        All rules, and those among them that always hold. The features come first in their
-        vocabulary, then the label and its dual.
-    reader
+    binariser
         How rows of the table become partial interpretations of the features.
+    rules
+        The rules, over the features and then the label and its dual.
     label
         The variable that is decided; None for rules about what is accepted.
     default
@@ -66,20 +62,19 @@ class HornRules(Explanation):
     Examples
     --------
     >>> frame = pd.DataFrame({"fever": [1, 0]})
-    >>> reader = Reader.of_variables(frame)
-    >>> theory = HornTheory.parse("fever -> ill", reader.vocabulary.with_label("ill"))
-    >>> rules = HornRules(theory, HornTheory.background(theory.vocabulary), reader, "ill")
+    >>> binariser = Binariser.fit(frame, dual=True)
+    >>> theory = HornTheory.parse("fever -> ill", binariser.vocabulary.with_label("ill"))
+    >>> rules = HornRules(binariser, theory.rules, "ill")
     >>> print(rules)
-    if fever: ill
+    if fever is true: ill
     otherwise: not ill
-    >>> rules.derive(reader.batch(frame)), rules.decide(frame)
+    >>> rules.derive(binariser.batch(frame)), rules.decide(frame)
     (array([ 1, -1], dtype=int8), array([1, 0]))
 
     """
 
-    theory: HornTheory
-    background: HornTheory
-    reader: Reader
+    binariser: Binariser
+    rules: tuple[Rule, ...]
     label: str | None = None
     default: int = 0
     classes: tuple[str, ...] = ()
@@ -98,9 +93,14 @@ class HornRules(Explanation):
         object.__setattr__(self, "classes", self.classes or named)
 
     @cached_property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules that were learned, without the background."""
-        return self.compile().rules
+    def background(self) -> HornTheory:
+        """The rules that always hold: of duals, and of the variables of a column."""
+        return self.binariser.background(self.label)
+
+    @cached_property
+    def theory(self) -> HornTheory:
+        """The background and the rules."""
+        return HornTheory(self.background.vocabulary, (*self.background, *self.rules))
 
     @property
     def literals(self) -> int:
@@ -113,12 +113,12 @@ class HornRules(Explanation):
         vocabulary = self.theory.vocabulary
         used = dict.fromkeys(v for rule in self.rules for v in (*sorted(rule.body), rule.head))
         features = (v for v in used if not isinstance(v, Bottom) and v not in self.label_variables)
-        return tuple(dict.fromkeys(self._condition(vocabulary.name(v)) for v in features))
+        return tuple(dict.fromkeys(self.binariser.condition(vocabulary.name(v)) for v in features))
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of the table."""
-        return self.reader.columns
+        return self.binariser.columns
 
     @property
     def label_variables(self) -> tuple[int, ...]:
@@ -131,23 +131,11 @@ class HornRules(Explanation):
             raise HornbookError(f"the label {self.label!r} has no dual, which stands for its other class")
         return negative, positive
 
-    def extend(self, items: Batch) -> Batch:
-        """Interpretations of the features over the whole vocabulary: the label is unknown."""
-        vocabulary = self.theory.vocabulary
-        if items.vocabulary == vocabulary:
-            return items
-        if vocabulary.names[: len(items.vocabulary)] != items.vocabulary.names:
-            raise HornbookError("the rules are about other variables than the interpretations")
-        shape = len(vocabulary), items.true.shape[1]
-        true, false = np.zeros(shape, np.uint64), np.zeros(shape, np.uint64)
-        true[: len(items.vocabulary)], false[: len(items.vocabulary)] = items.true, items.false
-        return Batch(vocabulary, true, false, len(items))
-
     def derive(self, items: Batch) -> NDArray[np.int8]:
         """The class that follows for each interpretation, -1 where none does or both do."""
         if self.label is None:
             return self.theory.satisfied_by(items).astype(np.int8)
-        closed, _ = self.theory.program.close_batch(self.extend(items))
+        closed, _ = self.theory.program.close_batch(extend_batch(items, self.theory.vocabulary))
         no, yes = (bits.flat(closed[v], len(items)) for v in self.label_variables)
         return np.where(no == yes, UNDETERMINED, yes).astype(np.int8)
 
@@ -158,7 +146,7 @@ class HornRules(Explanation):
 
     def decide(self, frame: pd.DataFrame) -> NDArray[np.intp]:
         """The number of each row's class."""
-        return self.decide_items(self.read_rows(frame))
+        return self.decide_items(self.binariser.batch(frame))
 
     def lines(self) -> tuple[Line, ...]:
         """One line a rule, and the default."""
@@ -173,23 +161,32 @@ class HornRules(Explanation):
     def list_claims(self) -> Iterator[tuple[tuple[Condition, ...], str]]:
         """For each rule about the label its conditions, those on one column merged, and its class."""
         for rule in self.rules if self.label is not None else ():
-            if rule.head in self.label_variables:
-                yield self._list_conditions(rule), self._head(rule)
+            if rule.head in self.label_variables and rule.body.isdisjoint(self.label_variables):
+                yield self._list_conditions(rule.body), self._head(rule)
 
     def list_distinct(self) -> tuple[Rule, ...]:
         """The rules; of those that say the same of the columns by other variables only the first."""
-        said = {(frozenset(self._list_conditions(rule)), rule.head): rule for rule in self.rules[::-1]}
+        said = {}
+        for rule in self.rules[::-1]:
+            labels = rule.body.intersection(self.label_variables)
+            said[frozenset(self._list_conditions(rule.body)), labels, rule.head] = rule
         return tuple(said.values())[::-1]
 
-    def _list_conditions(self, rule: Rule) -> tuple[Condition, ...]:
-        """The conditions of a rule's body, those on one column merged."""
-        named = self.theory.vocabulary.named(rule.body)
-        return merge_conditions(self._read_condition(name) or self._condition(name) for name in named)
+    def _list_conditions(self, variables: Iterable[int]) -> tuple[Condition, ...]:
+        """The conditions that features stand for, those on one column merged."""
+        features = sorted(v for v in variables if v not in self.label_variables)
+        return merge_conditions(map(self._read_condition, features))
+
+    def _describe_all(self, variables: Iterable[int]) -> tuple[str, ...]:
+        """Variables that are true, in words; conditions on one column are merged."""
+        labels = sorted(set(variables).intersection(self.label_variables))
+        conditions = map(self.code_book.describe, self._list_conditions(variables))
+        return (*conditions, *(self.describe(self.theory.vocabulary.name(v)) for v in labels))
 
     def match_lines(self, frame: pd.DataFrame) -> Bools:
         """For each rule the rows in which its body follows; for the default those that are undetermined."""
-        items = self.read_rows(frame)
-        closed, _ = self.theory.program.close_batch(self.extend(items))
+        items = self.binariser.batch(frame)
+        closed, _ = self.theory.program.close_batch(extend_batch(items, self.theory.vocabulary))
         matches = np.ones((len(self.rules), len(items)), np.bool_)
         for row, rule in zip(matches, self.rules, strict=True):
             for v in rule.body:
@@ -204,7 +201,7 @@ class HornRules(Explanation):
 
     def explain_rows(self, frame: pd.DataFrame) -> list[Reason]:
         """The facts of each row from which its class follows; rows with the same facts are explained once."""
-        items = self.read_rows(frame)
+        items = self.binariser.batch(frame)
         reasons: dict[Interpretation, Reason] = {}
         for facts, decided in zip(given := list(items), self.decide_items(items).tolist(), strict=True):
             if facts not in reasons:
@@ -221,107 +218,53 @@ class HornRules(Explanation):
         if proof is None:
             return ("no rule is broken" if self.label is None else "no rule decides",)
         needed = {v for rule in proof.steps for v in rule.body}
-        return self._describe_facts(self.theory.vocabulary.name(v) for v in sorted(needed & proof.facts))
+        return self._describe_all(needed & proof.facts)
 
     def compile(self) -> TheoryOfVariables:
         """The theory itself."""
         return TheoryOfVariables(self.theory, self.background, (), self.label_variables, self)
 
     def describe(self, name: str) -> str:
-        """What a variable says: a class, a condition, or its name; a dual without one is `not` and that."""
-        words, vocabulary = self._describe_variable(name), self.theory.vocabulary
-        if vocabulary.index(name) in self.label_variables:
-            return self.classes[self.label_variables.index(vocabulary.index(name))]
-        dual = vocabulary.dual(vocabulary.index(name))
-        if words != name or dual is None or dual > vocabulary.index(name):
-            return words
-        return f"not {self._describe_variable(vocabulary.name(dual))}"
+        """What a variable says: a class, or a condition in the words of the code book."""
+        variable = self.theory.vocabulary.index(name)
+        if variable in self.label_variables:
+            return self.classes[self.label_variables.index(variable)]
+        return self.code_book.describe(self._read_condition(variable))
 
-    def _condition(self, name: str) -> Condition:
-        """The condition that a variable stands for; of a column without one it is that it is true."""
-        vocabulary = self.theory.vocabulary
-        dual = vocabulary.dual(vocabulary.index(name))
-        if (condition := self.reader.condition(name)) is not None:
-            return condition
-        if dual is None or dual > vocabulary.index(name):
-            return IsTrue(name)
-        return IsTrue(vocabulary.name(dual), true=False)
-
-    def _describe_variable(self, name: str) -> str:
-        """The condition behind the name of a variable, in the words of the code book, or the name."""
-        condition = self._read_condition(name)
-        return name if condition is None else self.code_book.describe(condition)
-
-    def _read_condition(self, name: str) -> Condition | None:
-        """The condition behind the name of a variable, its numbers rounded; None if there is none."""
-        condition = self.reader.condition(name)
-        if condition is None or self.code_book.words(condition.column).whole:
-            return condition and condition.floor()
+    def _read_condition(self, variable: int) -> Condition:
+        """The condition that a feature stands for, its numbers rounded."""
+        condition = self.binariser.condition(self.theory.vocabulary.name(variable))
         # the ends of ranges are means of values, with more digits than anybody reads
-        return condition.round()
+        return condition.floor() if self.code_book.words(condition.column).whole else condition.round()
 
     def to_parts(self) -> dict[str, Any]:
         """Everything, ready for JSON."""
         vocabulary = self.theory.vocabulary
-        binariser, plain = self.reader.described, self.with_code_book(EMPTY_BOOK)
-        return {
-            "form": self.form,
-            "classes": list(self.classes),
-            "vocabulary": list(vocabulary.names),
-            "duals": vocabulary.dual_names,
-            "label": self.label,
-            "default": self.default,
-            "groups": [list(self.reader.vocabulary.named(group)) for group in self.reader.groups],
-            "rules": [rule_object(vocabulary, rule) for rule in self.rules],
-            "background": [rule_object(vocabulary, rule) for rule in self.background],
-            "columns": list(self.reader.columns),
-            "binarises": self.reader.binarises,
-            "closed": self.reader.closed,
-            "binariser": None if binariser is None else write_object(binariser.form()),
-            "words": {name: words for name in vocabulary if (words := plain.describe(name)) != name},
-        }
+        rules = tuple(rule_object(vocabulary, rule) for rule in self.rules)
+        content: dict[str, Any] = write_object(
+            _WrittenRules(self.classes, self.label, self.default, self.binariser, rules)
+        )
+        return content
 
     @classmethod
     def from_parts(cls, content: Mapping[str, Any]) -> HornRules:
         """The rules that `to_parts` wrote."""
-        from hornbook.queries.binarise import Binariser, BinariserForm
-
-        vocabulary = Vocabulary(content["vocabulary"], content["duals"])
-        background = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["background"]))
-        rules = HornTheory(vocabulary, (read_rule(vocabulary, rule) for rule in content["rules"]))
-        label, default, classes = content["label"], content["default"], tuple(content["classes"])
-        if label is not None:
-            vocabulary.index(label)
-        if {*map(type, classes)} != {str}:
-            raise HornbookError("an explanation has the names of its classes")
-        if default not in (0, 1) or not {content["binarises"], content["closed"]} <= {True, False}:
-            raise HornbookError("the default is 0 or 1, and 'binarises' and 'closed' are true or false")
-        written = content["binariser"]
-        binariser = None if written is None else Binariser.from_form(read_object(BinariserForm, written))
-        reader = _read_reader(content, vocabulary, binariser)
-        read = cls(background | rules, background, reader, label, default, classes)
-        for part, value in read.to_parts().items():
-            if content[part] != value:
-                raise HornbookError(f"{part!r} is {content[part]!r}, and should be {value!r}")
-        return read
-
-    def read_rows(self, frame: pd.DataFrame) -> Batch:
-        """Rows as interpretations; they may have further columns."""
-        absent = [name for name in self.columns if name not in frame]
-        if absent:
-            present = ", ".join(map(str, frame.columns))
-            raise HornbookError(f"the rows have no column {absent[0]!r}; they have {present}")
-        return self.reader.batch(frame[list(self.columns)])
+        read = read_object(_WrittenRules, content)
+        vocabulary = read.binariser.background(read.label).vocabulary
+        if read.default not in (0, 1) or len(read.classes) != 2:
+            raise HornbookError("there are two classes, and the default is 0 or 1")
+        rules = tuple(read_rule(vocabulary, rule) for rule in read.rules)
+        return cls(read.binariser, rules, read.label, read.default, read.classes)
 
     def _describe_body(self, rule: Rule) -> str:
-        described = self._describe_literals(rule)
+        described = self._describe_all(rule.body)
         return " and ".join(
             f"({words})" if " or " in words and len(described) > 1 else words for words in described
         )
 
     def count_literals(self, rule: Rule) -> int:
         """The number of conditions that a reader of a rule meets."""
-        return len(self._describe_literals(rule))
+        return len(self._describe_all(rule.body))
 
     def match_rules(self, items: Batch) -> tuple[Bools, NDArray[np.intp]]:
         """Which interpretations each rule alone decides, shape (rules, items), and the class of each rule."""
@@ -330,22 +273,12 @@ class HornRules(Explanation):
             for row, rule in zip(matches, self.rules, strict=True):
                 row[:] = ~HornTheory(self.theory.vocabulary, (*self.background, rule)).satisfied_by(items)
             return matches, np.zeros(len(self.rules), np.intp)
-        closed, _ = self.background.program.close_batch(self.extend(items))
+        closed, _ = self.background.program.close_batch(extend_batch(items, self.theory.vocabulary))
         for row, rule in zip(matches, self.rules, strict=True):
             for v in rule.body:
                 row &= bits.flat(closed[v], len(items))
         heads = [rule.head == self.label_variables[1] for rule in self.rules]
         return matches, np.array(heads, np.intp)
-
-    def _describe_literals(self, rule: Rule) -> tuple[str, ...]:
-        """What the body of a rule asks for, in words; conditions on one column are merged."""
-        return self._describe_facts(self.theory.vocabulary.named(rule.body))
-
-    def _describe_facts(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Variables that are true, in words by their names; conditions on one column are merged."""
-        read = {name: self._read_condition(name) for name in names}
-        conditions = self.code_book.describe_all(each for each in read.values() if each is not None)
-        return (*conditions, *(self.describe(name) for name, each in read.items() if each is None))
 
     def _head(self, rule: Rule) -> str:
         if isinstance(rule.head, Bottom):
@@ -353,18 +286,17 @@ class HornRules(Explanation):
         return self.describe(self.theory.vocabulary.name(rule.head))
 
 
-def _read_reader(content: Mapping[str, Any], vocabulary: Vocabulary, binariser: Binariser | None) -> Reader:
-    """How rows are read: by the binariser, or as columns that are variables already."""
-    if content["binarises"]:
-        if binariser is None:
-            raise HornbookError("rows are to be binarised, and there is no binariser")
-        return Reader.by_binariser(binariser, content["closed"])
-    count = len(vocabulary) if content["label"] is None else vocabulary.index(content["label"])
-    names = vocabulary.names[:count]
-    duals = {name: dual for name, dual in vocabulary.dual_names.items() if name in names}
-    features = Vocabulary(names, duals)
-    groups = tuple(tuple(map(features.index, group)) for group in content["groups"])
-    return Reader(tuple(content["columns"]), features, groups, binariser)
+@dataclass(frozen=True)
+class _WrittenRules:
+    """The form of `HornRules` in files."""
+
+    classes: tuple[str, ...]
+    label: str | None
+    default: int
+    binariser: Binariser
+    rules: tuple[Mapping[str, Any], ...]
+
+    form = "theory"
 
 
 @dataclass(frozen=True)
@@ -383,4 +315,4 @@ class TheoryOfVariables(CompiledExplanation):
 
     def read_rows(self, frame: pd.DataFrame) -> Batch:
         """Rows as partial interpretations."""
-        return self.source.extend(self.source.read_rows(frame))
+        return extend_batch(self.source.binariser.batch(frame), self.theory.vocabulary)

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations
+from operator import or_
 from typing import TypeAlias
 
 import numpy as np
@@ -36,6 +37,7 @@ class Literals:
     """
 
     vocabulary: Vocabulary
+    groups: Groups
     drawn: NDArray[np.intp]
     paired: NDArray[np.intp]
     duals: NDArray[np.intp]
@@ -43,6 +45,7 @@ class Literals:
     @classmethod
     def of(cls, vocabulary: Vocabulary, groups: Groups = ()) -> Literals:
         """The literals of a vocabulary; of a pair with a grouped variable, that one is drawn."""
+        groups = check_groups(groups, vocabulary)
         grouped = {v for group in groups for v in group}
         drawn = [
             v
@@ -51,12 +54,13 @@ class Literals:
         ]
         paired = [position for position, v in enumerate(drawn) if vocabulary.dual(v) is not None]
         duals = [dual for v in drawn if (dual := vocabulary.dual(v)) is not None]
-        return cls(vocabulary, *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
+        return cls(vocabulary, groups, *(np.array(rows, np.intp) for rows in (drawn, paired, duals)))
 
-    def group_rows(self, groups: Groups) -> list[NDArray[np.intp]]:
+    @cached_property
+    def group_rows(self) -> list[NDArray[np.intp]]:
         """The positions of groups among the drawn variables: for each size of group, shape (size, groups)."""
-        sizes = sorted({len(group) for group in groups if group})
-        alike = ([group for group in groups if len(group) == size] for size in sizes)
+        sizes = sorted({len(group) for group in self.groups if group})
+        alike = ([group for group in self.groups if len(group) == size] for size in sizes)
         return [np.searchsorted(self.drawn, np.array(several, np.intp).T) for several in alike]
 
     @property
@@ -136,6 +140,37 @@ class Literals:
     def rows_of(self, batch: Batch) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables in a batch."""
         return batch.true[self.drawn], batch.false[self.drawn]
+
+    def propagate(self, batch: Batch) -> Batch:
+        """The same items, with the other variables of a group false where one of them is true.
+
+        Examples
+        --------
+        >>> vocabulary = Vocabulary(["age=low", "age=high", "ill"])
+        >>> batch = Batch.from_array([[1, np.nan, np.nan], [np.nan, 0, 1]], vocabulary)
+        >>> Literals.of(vocabulary, ((0, 1),)).propagate(batch).to_array()
+        array([[ 1.,  0., nan],
+               [nan,  0.,  1.]])
+
+        """
+        if not self.groups:
+            return batch
+        true, false = self.rows_of(batch)
+        for rows in self.group_rows:  # groups of one size together: questions are many, and batches small
+            members = true[rows]
+            false[rows] |= reduce(or_, members) & ~members
+        return self.batch(true, false, len(batch))
+
+
+def extend_batch(items: Batch, vocabulary: Vocabulary) -> Batch:
+    """The items over a vocabulary that begins with theirs: what is new is unknown."""
+    if items.vocabulary == vocabulary:
+        return items
+    if vocabulary.names[: len(items.vocabulary)] != items.vocabulary.names:
+        raise HornbookError("the rules are about other variables than the interpretations")
+    unknown = np.zeros((len(vocabulary) - len(items.vocabulary), items.true.shape[1]), np.uint64)
+    true, false = (np.concatenate([rows, unknown]) for rows in (items.true, items.false))
+    return Batch(vocabulary, true, false, len(items))
 
 
 def _span(index: NDArray[np.intp]) -> Span:

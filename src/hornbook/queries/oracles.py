@@ -255,52 +255,6 @@ class RuleOracle:
                     yield item
 
 
-class ProposedCases:
-    """Asks the model itself for cases that contradict a hypothesis, and the teacher about each of them.
-
-    Parameters
-    ----------
-    member
-        The teacher: only its answer makes a proposal a counterexample.
-    propose
-        The proposals, which may be wrong; None from a model that makes none.
-
-    Attributes
-    ----------
-    proposed, true
-        How many cases were proposed, and how many of them were counterexamples.
-
-    """
-
-    name = "proposals"
-
-    def __init__(self, member: Membership, propose: Callable[[HornTheory], Batch | None]) -> None:
-        self.member, self.propose = member, propose
-        self.proposed = self.true = 0
-
-    def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
-        """The first proposal that is a counterexample."""
-        batch = self.propose(hypothesis)
-        if batch is not None and len(batch):
-            accepted = self.member(batch)
-            differs = accepted != hypothesis.satisfied_by(batch)
-            self.proposed += len(batch)
-            self.true += int(differs.sum())
-            if differs.any():
-                first = first_counterexample_index(differs, accepted)
-                return Counterexample(batch[first], bool(accepted[first]), self.name)
-        return Unknown("no proposed case contradicts the hypothesis")
-
-    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
-        """Do nothing: proposals are not made again."""
-
-    def list_notes(self) -> list[str]:
-        """How many proposals were true, if there were any."""
-        return [
-            f"of {self.proposed:,} cases that the model proposed, {self.true:,} were counterexamples"
-        ] * bool(self.proposed)
-
-
 class ResumableOracle(Equivalence, Protocol):
     """An equivalence oracle with a name that can replay the queries of an earlier run."""
 

@@ -25,7 +25,7 @@ from hornbook.logic import (
     bits,
 )
 from hornbook.logic.formats import to_json
-from hornbook.queries.completions import COMPLETIONS_BLOCK, MAX_ROUND, CompletionTable, cross_indices
+from hornbook.queries.completions import COMPLETIONS_BLOCK, Completions
 from hornbook.queries.distributions import Distribution, Mixture, flatten_mixture
 from hornbook.queries.literals import Groups
 from hornbook.queries.protocol import Budget, Guarantee, Membership
@@ -279,29 +279,16 @@ def measure_coherence(
     """
     if completions < 1:
         raise HornbookError(f"coherence is about completions: at least one is tried; got {completions}")
-    table = CompletionTable(distribution.vocabulary, rng, groups=groups)
+    table = Completions(distribution.vocabulary, completions, rng=rng, groups=groups)
     counts = np.zeros((2, 2), np.intp)  # by the answer to the partial one, and whether it is contradicted
     for start in range(0, size, COMPLETIONS_BLOCK):
         batch = distribution.draw(min(COMPLETIONS_BLOCK, size - start), rng)
         batch = batch[table.prepare(batch).any]
-        answers, contradicted = _contradictions(member, table, batch, completions)
+        answers = member(batch)
+        contradicted = table.accept_some(member, batch) != answers
         np.add.at(counts, (answers.astype(np.intp), contradicted.astype(np.intp)), 1)
     rejected, accepted = (Share.of(row[1], row.sum()) for row in counts)
     return CoherenceReport(rejected, accepted, completions, distribution.describe())
-
-
-def _contradictions(
-    member: Membership, table: CompletionTable, batch: Batch, completions: int
-) -> tuple[Bools, Bools]:
-    """The answers, and whether completions contradict them; each (items,)."""
-    answers = member(batch)
-    cells = table.prepare(batch)
-    accepted = np.zeros(len(batch), np.bool_)
-    for first in range(0, completions, MAX_ROUND):
-        tried = np.arange(first, min(first + MAX_ROUND, completions))
-        answered = member(cells.complete(*cross_indices(np.arange(len(batch)), tried)))
-        accepted |= answered.reshape(len(batch), len(tried)).any(axis=1)
-    return answers, accepted != answers
 
 
 ORACLE_SHARES = {"stored": 0.5, "rules": 0.0, "sampling": 0.25}

@@ -107,7 +107,7 @@ class Violations(BitSliced):
     def draw_words(self, count: int, rng: np.random.Generator) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables."""
         rows = self.literals.rows_of(self.source.draw(bits.WORD * count, rng))
-        return impose_literals(rows, self.draw_literals(count, rng), self.literals, self.groups)
+        return impose_literals(rows, self.draw_literals(count, rng), self.literals)
 
     def describe(self) -> str:
         """The distribution in words."""
@@ -121,9 +121,7 @@ class Violations(BitSliced):
         return f"the rest random, unknown with probability {percent(self.missing)}{grouped}"
 
 
-def impose_literals(
-    rows: tuple[Words, Words], must: Words, literals: Literals, groups: Groups
-) -> tuple[Words, Words]:
+def impose_literals(rows: tuple[Words, Words], must: Words, literals: Literals) -> tuple[Words, Words]:
     """Change the true and the false rows of items so that they have literals, of shape (literals, words).
 
     Where a variable of a group has to be true, the others of the group become false.
@@ -131,7 +129,7 @@ def impose_literals(
     must_be_true, must_be_false = literals.halves(must)
     free = ~(must_be_true | must_be_false)
     true, false = (own & free for own in rows)
-    for members in literals.group_rows(groups):
+    for members in literals.group_rows:
         moved = true[members] & reduce(or_, must_be_true[members])
         true[members] ^= moved
         false[members] |= moved
@@ -216,7 +214,7 @@ def row_rules(rows: Batch, label: str) -> list[Rule]:
     vocabulary = rows.vocabulary
     classes = (vocabulary.index(label), vocabulary.dual(vocabulary.index(label)))
     if None in vocabulary.duals:
-        raise HornbookError("the rule of a row needs the dual of every variable; use Binariser(dual=True)")
+        raise HornbookError("the rule of a row needs the dual of every variable: Binariser.fit(…, dual=True)")
     rules = []
     for number, row in enumerate(rows, 1):
         head = next((v for v in classes if v in row.true), None)

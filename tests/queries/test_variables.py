@@ -1,8 +1,7 @@
-"""Laws of the binariser, and the scikit-learn checks."""
+"""Laws of the binariser."""
 
 from __future__ import annotations
 
-import json
 from fractions import Fraction
 from typing import Any
 
@@ -12,13 +11,11 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hornbook.errors import HornbookError
 from hornbook.queries import Binariser, Random
-from hornbook.queries.binarise import STRATEGIES, cut_points, rounded_mean
+from hornbook.queries.variables import cut_points, rounded_mean
+from hornbook.schema import read_json, write_json
 from hornbook.tables import infer_kind
 
 FRAME = pd.DataFrame(
@@ -40,27 +37,15 @@ NAMES = (
 
 
 def fitted(**parameters: Any) -> Binariser:
-    return Binariser(kinds={"ascites": "categorical"}, **parameters).fit(FRAME)
-
-
-@parametrize_with_checks(
-    [
-        Binariser(),
-        Binariser(bins="quantile", n_bins=5, dual=True),
-        Binariser(bins="width", n_bins=2),
-        Binariser(bins="tree", n_bins=4),
-    ]
-)
-def test_binariser_is_a_scikit_learn_estimator(estimator: Binariser, check: Any) -> None:
-    check(estimator)
+    return Binariser.fit(FRAME, kinds={"ascites": "categorical"}, **parameters)
 
 
 def test_binariser_names_are_those_a_person_reads() -> None:
     binariser = fitted()
-    assert binariser.vocabulary_.names == NAMES
-    assert tuple(binariser.get_feature_names_out()) == NAMES
-    assert binariser.groups_ == ((0, 1, 2), (3, 4, 5), (9, 10, 11))
-    assert fitted(dual=True).vocabulary_.names == (*NAMES, *(f"not_{name}" for name in NAMES))
+    assert binariser.vocabulary.names == NAMES
+    assert binariser.names == NAMES
+    assert binariser.groups == ((0, 1, 2), (3, 4, 5), (9, 10, 11))
+    assert fitted(dual=True).vocabulary.names == (*NAMES, *(f"not_{name}" for name in NAMES))
 
 
 def test_binariser_values_are_true_false_or_missing_as_the_column_is() -> None:
@@ -109,73 +94,61 @@ def test_binariser_duals_mirror_and_the_background_says_so() -> None:
     binariser = fitted(dual=True)
     values = binariser.transform(FRAME).to_numpy()
     assert np.array_equal(values[:, 12:], 1 - values[:, :12], equal_nan=True)
-    assert len(binariser.background()) == 12
-    assert len(fitted().background()) == 0
     for dual in (True, False):
-        exclusive = fitted(dual=dual).background(exclusive=True)
+        exclusive = fitted(dual=dual).background()
         assert exclusive.entails("age=low & age=middle -> false")
         assert not exclusive.entails("age=low & ascites=2 -> false")
         assert exclusive.satisfied_by(fitted(dual=dual).batch(FRAME)).all()
-    assert binariser.background(exclusive=True).entails("age=low -> not_age=high")
+    assert binariser.background().entails("age=low -> not_age=high")
 
 
-def test_the_groups_serve_random_interpretations() -> None:
+def test_the_groupsserve_random_interpretations() -> None:
     binariser = fitted(dual=True)
-    drawn = Random(binariser.vocabulary_, 0.1, binariser.groups_).draw(500, np.random.default_rng(0))
-    assert binariser.background(exclusive=True).satisfied_by(drawn).all()
+    drawn = Random(binariser.vocabulary, 0.1, binariser.groups).draw(500, np.random.default_rng(0))
+    assert binariser.background().satisfied_by(drawn).all()
 
 
 def test_cut_points_are_learned_in_fit_only() -> None:
     binariser = fitted()
-    before = binariser.to_json()
+    before = write_json(binariser)
     shifted = FRAME.assign(age=FRAME["age"] + 1000)
     assert binariser.transform(shifted).to_numpy()[:5, 2].all()
-    assert binariser.to_json() == before
+    assert write_json(binariser) == before
 
 
 def test_a_fitted_binariser_survives_json() -> None:
     binariser = fitted(dual=True)
-    again = Binariser.from_json(json.dumps(json.loads(binariser.to_json())))
-    assert again.vocabulary_ == binariser.vocabulary_
-    assert again.groups_ == binariser.groups_
-    assert again.conditions_ == binariser.conditions_
+    again = read_json(Binariser, write_json(binariser), "table.json")
+    assert again.vocabulary == binariser.vocabulary
+    assert again.groups == binariser.groups
+    assert again.conditions == binariser.conditions
     assert np.array_equal(again.transform(FRAME), binariser.transform(FRAME), equal_nan=True)
     for text in ("{", "{}", '{"columns": [], "dual": false, "variables": [["age", {"says": "Nothing"}]]}'):
-        with pytest.raises(HornbookError, match="not a binariser in JSON"):
-            Binariser.from_json(text)
-
-
-def test_binariser_set_output_and_pipelines() -> None:
-    binariser = fitted().set_output(transform="pandas")
-    frame = binariser.transform(FRAME)
-    assert tuple(frame.columns) == NAMES
-    assert binariser.batch(FRAME) == fitted().batch(FRAME)
-    complete = FRAME[["age", "obesity"]].fillna(0)
-    pipeline = make_pipeline(Binariser(bins="tree"), LogisticRegression(C=100))
-    assert pipeline.fit(complete, complete["obesity"]).score(complete, complete["obesity"]) == 1
+        with pytest.raises(HornbookError, match="table"):
+            read_json(Binariser, text, "table.json")
 
 
 def test_binariser_polars_frames_are_pandas_frames() -> None:
     plain = FRAME.drop(columns="stage")
     polar = pl.DataFrame({name: [None if pd.isna(v) else v for v in plain[name]] for name in plain})
     for frame in (polar, polar.lazy()):
-        binariser = Binariser().fit(frame)
-        assert binariser.conditions_ == Binariser().fit(plain).conditions_
+        binariser = Binariser.fit(frame)
+        assert binariser.conditions == Binariser.fit(plain).conditions
         assert np.array_equal(binariser.transform(frame), binariser.transform(plain), equal_nan=True)
 
 
 def test_binariser_nullable_and_object_columns_are_columns_too() -> None:
     plain = FRAME[["age", "obesity", "sex"]]
     for other in (plain.convert_dtypes(), plain.astype(object)):
-        assert Binariser().fit(other).conditions_ == Binariser().fit(plain).conditions_
+        assert Binariser.fit(other).conditions == Binariser.fit(plain).conditions
         assert np.array_equal(
-            Binariser().fit(plain).transform(other), Binariser().fit(plain).transform(plain), equal_nan=True
+            Binariser.fit(plain).transform(other), Binariser.fit(plain).transform(plain), equal_nan=True
         )
 
 
 def test_binariser_arrays_have_numbered_columns() -> None:
-    binariser = Binariser().fit([[1.5, 0], [2, 1], [np.nan, np.nan], [9, 0]])
-    assert binariser.vocabulary_.names == ("x0=low", "x0=middle", "x0=high", "x1")
+    binariser = Binariser.fit([[1.5, 0], [2, 1], [np.nan, np.nan], [9, 0]])
+    assert binariser.vocabulary.names == ("x0=low", "x0=middle", "x0=high", "x1")
 
 
 def test_binariser_level_never_seen_is_none_of_those_seen() -> None:
@@ -211,34 +184,25 @@ def test_infer_kind_of_values(values: list[Any], kind: str) -> None:
     assert infer_kind(pd.Series(values)) == kind
 
 
-@given(
-    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40),
-    st.integers(2, 7),
-    st.sampled_from(STRATEGIES),
-    st.integers(0, 99),
-)
-def test_cut_points_ascend_and_bins_partition(
-    values: list[float], bins: int, strategy: Any, seed: int
-) -> None:
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=40), st.booleans(), st.integers(0, 99))
+def test_cut_points_ascend_and_bins_partition(values: list[float], by_tree: bool, seed: int) -> None:
     column = np.array(values)
-    if strategy == "mean-of-halves":
-        bins = min(bins, 4)
-    labels = np.random.default_rng(seed).integers(0, 2, len(column))
-    cuts = cut_points(column, bins, strategy, labels)
-    assert 1 <= len(cuts) <= bins - 1
+    labels = np.random.default_rng(seed).integers(0, 2, len(column)) if by_tree else None
+    cuts = cut_points(column, labels)
+    assert 1 <= len(cuts) <= 2
     assert np.isfinite(cuts).all()
     assert list(cuts) == sorted(set(cuts))
     assert column.min() <= cuts[0]
     assert cuts[-1] <= column.max()
     frame = pd.DataFrame({"x": column})
-    binariser = Binariser(bins=strategy, n_bins=bins, kinds={"x": "quantitative"}).fit(frame, labels)
+    binariser = Binariser.fit(frame, kinds={"x": "quantitative"}, labels=labels)
     assert (binariser.transform(frame).sum(axis=1) == 1).all()
 
 
 def test_cut_points_rounding_leaves_no_value_outside_its_half() -> None:
     value = 349526.153761285  # three of these have a mean that is not this
-    assert cut_points(np.array([0, value, value, value]), 3, "mean-of-halves") == (0, value)
-    assert cut_points(np.array([0, -value, -value, -value]), 3, "mean-of-halves") == (-value, 0)
+    assert cut_points(np.array([0, value, value, value])) == (0, value)
+    assert cut_points(np.array([0, -value, -value, -value])) == (-value, 0)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30))
@@ -253,17 +217,12 @@ def test_rounded_mean_is_near_the_exact_mean_in_any_order(values: list[float]) -
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=50))
 def test_cut_points_do_not_depend_on_the_order_of_rows(values: list[float]) -> None:
     column = np.array(values)
-    for strategy, bins in (("mean-of-halves", 4), ("quantile", 4), ("width", 4)):
-        assert cut_points(column, bins, strategy) == cut_points(column[::-1], bins, strategy)  # type: ignore[arg-type]
-
-
-def test_cut_points_quantiles_leave_no_bin_empty_where_values_repeat() -> None:
-    assert cut_points(np.array([0.0, 8, 8, 8, 8]), 4, "quantile") == (0,)
+    assert cut_points(column) == cut_points(column[::-1])
 
 
 def test_cut_points_of_a_tree_are_where_the_label_changes() -> None:
     values = np.arange(100.0)
-    assert cut_points(values, 3, "tree", (values > 40) & (values <= 70)) == (40.5, 70.5)
+    assert cut_points(values, (values > 40) & (values <= 70)) == (40.5, 70.5)
 
 
 @pytest.mark.parametrize(
@@ -276,16 +235,16 @@ def test_cut_points_of_a_tree_are_where_the_label_changes() -> None:
     ],
 )
 def test_explicit_cut_points_decide_the_bins(cuts: list[float], names: list[str]) -> None:
-    binariser = Binariser(cuts={"age": cuts}).fit(FRAME[["age"]])
-    assert list(binariser.vocabulary_.names) == [f"age={name}" for name in names]
+    binariser = Binariser.fit(FRAME[["age"]], cuts={"age": cuts})
+    assert list(binariser.vocabulary.names) == [f"age={name}" for name in names]
     assert binariser.describe(f"age={names[0]}") == "age ≤ 10"
 
 
 def test_binariser_dual_is_called_otherwise_where_a_column_has_its_name() -> None:
     frame = pd.DataFrame({"obese": [1, 0, 1], "not_obese": [1, 1, 0]})
-    binariser = Binariser(dual=True).fit(frame)
-    assert binariser.vocabulary_.names == ("obese", "not_obese", "not_obese_2", "not_not_obese")
-    assert [binariser.describe(name) for name in binariser.vocabulary_.names[1:3]] == [
+    binariser = Binariser.fit(frame, dual=True)
+    assert binariser.vocabulary.names == ("obese", "not_obese", "not_obese_2", "not_not_obese")
+    assert [binariser.describe(name) for name in binariser.vocabulary.names[1:3]] == [
         "not_obese is true",
         "obese is false",
     ]
@@ -297,18 +256,13 @@ def test_binariser_dual_is_called_otherwise_where_a_column_has_its_name() -> Non
 @pytest.mark.parametrize(
     ("parameters", "frame", "message"),
     [
-        ({"bins": "equal"}, FRAME, "bins is one of mean-of-halves, quantile, width, tree; got 'equal'"),
-        ({"n_bins": 1}, FRAME, "n_bins is at least 2; got 1"),
-        ({"n_bins": 5}, FRAME, "mean-of-halves makes 2, 3 or 4 bins, not 5; use 'quantile'"),
-        ({"bins": "tree"}, FRAME, r"requires y to be passed, .* call fit\(X, y\)"),
-        ({"kinds": {"age": "number"}}, FRAME, "the kind of 'age' is one of binary, .* got 'number'"),
         ({"kinds": {"aeg": "binary"}}, FRAME, "kinds names 'aeg', which is not a column"),
         ({"kinds": {"age": "binary"}}, FRAME, "'age' has 5 distinct values, too many for a binary one"),
         ({"kinds": {"sex": "quantitative"}}, FRAME, "column 'sex' is to be quantitative, but: .*male"),
         ({"cuts": {"aeg": [1]}}, FRAME, "cuts names 'aeg', which is not a column"),
         ({"cuts": {"age": [60, 40]}}, FRAME, r"cut points of 'age' are not ascending numbers: \[60, 40\]"),
         ({"cuts": {"age": []}}, FRAME, "cut points of 'age'"),
-        ({"max_levels": 2}, FRAME, "'stage' has 3 distinct values, more than max_levels=2; drop it"),
+        ({"max_levels": 2}, FRAME, "'stage' has 3 distinct values, more than 2; drop it"),
         ({}, FRAME.assign(age=np.nan), "column 'age' has no known value; drop it"),
         ({}, FRAME.assign(age=[np.inf, 1, 2, 3, 4, 5]), "row 0, column 'age' is infinity"),
         (
@@ -323,7 +277,7 @@ def test_binariser_refuses_bad_input_with_a_reason(
     parameters: dict[str, Any], frame: pd.DataFrame, message: str
 ) -> None:
     with pytest.raises(HornbookError, match=message):
-        Binariser(**parameters).fit(frame)
+        Binariser.fit(frame, **parameters)
 
 
 def test_binariser_words_where_numbers_were_are_refused() -> None:
