@@ -93,7 +93,7 @@ def test_bad_rows_are_refused() -> None:
     with pytest.raises(HornbookError, match="unknown name 'labels'; did you mean 'label'"):
         target_theory(ROWS, "labels")
     plain = Vocabulary(["a", "label"])
-    with pytest.raises(HornbookError, match=r"needs the dual of every variable; use Binariser\(dual=True\)"):
+    with pytest.raises(HornbookError, match=r"needs the dual of every variable: Binariser"):
         target_theory(Batch.from_array([[1, 1]], plain), "label")
 
 
