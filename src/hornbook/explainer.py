@@ -511,7 +511,7 @@ class Explainer(Displayed):
     ) -> Extraction:
         """Learn a Horn theory about the model by membership and equivalence queries; see `hornbook.learn`."""
         self.subject.refuse_weights("learn")
-        settings = _read_options(learner, self.subject.seed, proof, options)
+        clock, settings = Stopwatch(), _read_options(learner, self.subject.seed, proof, options)
         if learner == "envelope":
             return _keep(explain_as_set(self.subject, settings), folder)
         bound = QuerySubject.bind(
@@ -522,7 +522,7 @@ class Explainer(Displayed):
             groups=self.subject.groups,
             seed=self.subject.seed,
         )
-        return _learn(bound, settings, proof, folder)
+        return _learn(bound, settings, clock, proof, folder)
 
     @cached_property
     def _reasoner(self) -> Reasoner:
@@ -592,13 +592,13 @@ def learn(
     if learner == "envelope" and target is not None:
         explainer = Explainer(judge, rows, target=target, code_book=code_book, seed=seed)
         return explainer.learn(learner="envelope", proof=proof, folder=folder, **options)
-    settings = _read_options(learner, seed, proof, options)
+    clock, settings = Stopwatch(), _read_options(learner, seed, proof, options)
     subject = QuerySubject.bind(
         judge, rows, target=target, binariser=binariser, code_book=code_book, seed=seed
     )
     if learner == "envelope":
         return _keep(learn_as_set(subject, settings), folder)
-    return _learn(subject, settings, proof, folder)
+    return _learn(subject, settings, clock, proof, folder)
 
 
 def _read_options(learner: Learner, seed: int, proof: bool, options: LearnOptions) -> dict[str, Any]:
@@ -618,10 +618,14 @@ def _keep(extraction: Extraction, folder: str | Path | None) -> Extraction:
 
 
 def _learn(
-    subject: QuerySubject, settings: dict[str, Any], proof: bool, folder: str | Path | None
+    subject: QuerySubject,
+    settings: dict[str, Any],
+    clock: Stopwatch,
+    proof: bool,
+    folder: str | Path | None,
 ) -> Extraction:
     """Learn a theory, prove its rules if that is wanted, and keep all in a folder if there is one."""
-    clock, path = Stopwatch(), None if folder is None else Path(folder)
+    path = None if folder is None else Path(folder)
     prover = make_prover(subject) if proof else None  # first: perhaps nothing can be proved
     with nullcontext() if path is None else lock_folder(path):
         if path is not None:
