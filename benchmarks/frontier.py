@@ -34,7 +34,7 @@ from sklearn.model_selection import train_test_split
 
 from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.randomness import Purpose, generator
-from hornbook.surrogates import choose_candidate, search_explanations
+from hornbook.surrogates import SampleSource, choose_candidate, search_explanations
 from hornbook.surrogates.search import ChoiceSamples
 
 SAMPLES = 16_000
@@ -74,9 +74,7 @@ def judge_ours(
     """The shares of ours and of its forms, the default explanation, and the CPU-seconds."""
     started = time.process_time()
     result = search_explanations(
-        teacher.labels,
-        teacher.sampler,
-        tuple(map(str, teacher.classes)),
+        SampleSource.of(teacher.labels, teacher.sampler, tuple(map(str, teacher.classes))),
         max_literals=max(sizes),
         n_samples=SAMPLES,
         seed=seed,

@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.models import bind_classifier
 from hornbook.randomness import Purpose, generator
-from hornbook.surrogates import search_explanations
+from hornbook.surrogates import SampleSource, search_explanations
 
 NEW_ROWS = 40_000
 SAMPLES = 16_000
@@ -151,7 +151,7 @@ def judge(kind: str, share: float, seed: int, rows: int | None) -> dict[str, flo
     new = draw_table(max(NEW_ROWS, size // 2), rng, columns)
     teacher = bind_classifier(model, frame, seed)
     start = time.process_time()
-    found = search_explanations(teacher.labels, teacher.sampler, ("no", "yes"), seed=seed)
+    found = search_explanations(SampleSource.of(teacher.labels, teacher.sampler, ("no", "yes")), seed=seed)
     seconds = time.process_time() - start
     truth = teacher.labels(new)
     chosen = found.chosen.explanation

@@ -15,7 +15,6 @@ MAX_PARAMETERS = 10
 LONG_LISTS = {
     "tables/table.py: read_table": "says of a table all that a user may have to say, each once",
     "cli/inputs.py: open_table": "takes the options of a command that are about its table",
-    "surrogates/search.py: search_explanations": "takes a model, its samples, and what may be in the result",
 }
 """Documented functions with more parameters, and why. Commands have one for each option."""
 

@@ -18,10 +18,18 @@ from hornbook.errors import HornbookError
 from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard, Split
 from hornbook.explanations.tree import count_splits, decide_rows
 from hornbook.models import RowSampler
-from hornbook.surrogates import Candidate, Grid, choose_candidate, search, search_explanations, tree
+from hornbook.surrogates import (
+    Candidate,
+    Grid,
+    SampleSource,
+    choose_candidate,
+    search,
+    search_explanations,
+    tree,
+)
 from hornbook.surrogates import grid as grid_module
 from hornbook.surrogates.rules import RuleSearch, list_paths
-from hornbook.surrogates.search import ChoiceSamples, SampleSource, fit_explanations
+from hornbook.surrogates.search import ChoiceSamples, fit_explanations
 from hornbook.surrogates.thresholds import keep_condition
 from hornbook.surrogates.tree import grow_tree, improve_tree, purity_gains
 
@@ -205,7 +213,9 @@ def test_search_finds_a_set_of_categories(form):
     def decide(rows):
         return (rows.status.isin(["A1", "A4", "A6"]) & (rows.x > 0)).to_numpy(int)
 
-    result = search_explanations(decide, RowSampler(frame), NAMES, n_samples=2000, max_literals=4, form=form)
+    result = search_explanations(
+        SampleSource.of(decide, RowSampler(frame), NAMES), n_samples=2000, max_literals=4, form=form
+    )
     assert result.chosen.agreement > 0.99
     assert "A1, A4, A6" in str(result.chosen.explanation)
 
@@ -356,7 +366,9 @@ def test_card_refuses_two_lines_for_one_condition():
 
 def test_search_finds_what_a_model_does():
     frame, _ = labelled(0, size=600)
-    result = search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=2000, max_literals=8)
+    result = search_explanations(
+        SampleSource.of(decide_made_up, RowSampler(frame), NAMES), n_samples=2000, max_literals=8
+    )
     fresh, labels = labelled(7, size=2000)
     agreement = np.mean(result.chosen.explanation.decide(fresh) == labels)
     assert result.chosen.literals <= 8
@@ -369,7 +381,9 @@ def test_search_finds_what_a_model_does():
 def test_search_repeats_itself_with_the_same_randomness():
     frame, _ = labelled(1, size=200)
     one, two = (
-        search_explanations(decide_made_up, RowSampler(frame), NAMES, n_samples=500, max_literals=6, seed=3)
+        search_explanations(
+            SampleSource.of(decide_made_up, RowSampler(frame), NAMES), n_samples=500, max_literals=6, seed=3
+        )
         for _ in range(2)
     )
     assert one == two
@@ -378,7 +392,7 @@ def test_search_repeats_itself_with_the_same_randomness():
 def test_search_explains_a_model_that_always_says_the_same():
     frame, _ = labelled(0, size=50)
     result = search_explanations(
-        lambda rows: np.ones(len(rows), np.intp), RowSampler(frame), NAMES, n_samples=500
+        SampleSource.of(lambda rows: np.ones(len(rows), np.intp), RowSampler(frame), NAMES), n_samples=500
     )
     assert result.chosen.literals == 0 and result.chosen.agreement == 1
     assert str(result.chosen.explanation) == "always: yes"
@@ -386,7 +400,7 @@ def test_search_explains_a_model_that_always_says_the_same():
 
 def test_search_refuses_an_unknown_form():
     with pytest.raises(HornbookError, match="form is auto, tree"):
-        search_explanations(decide_made_up, RowSampler(labelled(0)[0]), NAMES, form="poem")
+        search_explanations(SampleSource.of(decide_made_up, RowSampler(labelled(0)[0]), NAMES), form="poem")
 
 
 OTHERS = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 60), st.integers(0, 60)), max_size=10)
@@ -461,7 +475,7 @@ def test_samples_begin_at_rare_rows_and_count_as_natural_ones():
     frame = pd.DataFrame(rng.normal(size=(3000, 3)).round(2), columns=list("abc"))
     label = lambda rows: np.asarray((rows.a > 1.5) & (rows.b > 1), np.intp)  # noqa: E731
     natural = label(RowSampler(frame).draw(40_000, rng)).mean()
-    samples, fresh = SampleSource.of(RowSampler(frame), label, label(frame), 2).draw_both(12_000, seed=0)
+    samples, fresh = SampleSource.of(label, RowSampler(frame), NAMES).draw_both(12_000, seed=0)
     for drawn in (samples, fresh):
         assert drawn.labels.mean() > 0.05 > 4 * label(frame).mean()
         assert np.average(drawn.weights) == pytest.approx(1, abs=0.03)
@@ -475,7 +489,9 @@ def test_search_finds_a_rare_class():
     def decide(rows):
         return np.asarray((rows.a > 1.2) & (rows.b > 1.5), np.intp)
 
-    result = search_explanations(decide, RowSampler(frame), ("no", "yes"), n_samples=6000, form="rules")
+    result = search_explanations(
+        SampleSource.of(decide, RowSampler(frame), NAMES), n_samples=6000, form="rules"
+    )
     labels = decide(frame)
     assert labels.mean() < 0.01
     chosen = result.chosen.explanation.decide(frame)

@@ -30,7 +30,14 @@ from hornbook.models.answers import afford
 from hornbook.queries import Estimated
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
-from hornbook.surrogates import Candidate, ExchangeTest, Form, SearchResult, search_explanations
+from hornbook.surrogates import (
+    Candidate,
+    ExchangeTest,
+    Form,
+    SampleSource,
+    SearchResult,
+    search_explanations,
+)
 from hornbook.tables import count_shared_rows, find_identifiers, replace_columns
 
 EVALUATION_SAMPLES = 1 << 13
@@ -113,19 +120,13 @@ def explain(
     settings |= {"n_samples": n_samples, "balance": balance, "certify": certify}
     populations = LabelledPopulations.of(subject, draw_fresh_samples(teacher, seed))
     result = search_explanations(
-        teacher.labels,
-        teacher.sampler,
-        subject.classes,
+        populations.source,
         seed=seed,
         max_literals=max_literals,
         form=form,
         n_samples=n_samples,
         balance=balance,
-        code_book=words,
-        columns_read=teacher.columns_read,
-        left_out=find_identifiers(teacher.frame),
         certify=certify,
-        row_labels=populations.sampled_labels,
         watch=watch,
     )
     chosen = populations.measure_point(result.chosen)
@@ -274,18 +275,34 @@ class LabelledPopulations:
     @property
     def answers(self) -> int:
         """How many answers of the model these are."""
-        return len(self.used) + len(self.fresh) + len(self.apart)
+        asked_again = 0 if self.sampled_labels is self.used.labels else len(self.sampled_labels)
+        return len(self.used) + len(self.fresh) + len(self.apart) + asked_again
 
     @property
     def headline(self) -> LabelledFrame:
         """The population of the headline: the rows apart, or the samples where there are none."""
         return self.apart if len(self.apart) else self.fresh
 
+    @cached_property
+    def sampled_labels(self) -> NDArray[np.intp]:
+        """The labels of the rows that samples are made of; these are only some rows of a very large table."""
+        teacher = self.subject.teacher
+        sampled = teacher.sampler.frame
+        return self.used.labels if len(self.used) == len(sampled) else teacher.labels(sampled)
+
     @property
-    def sampled_labels(self) -> NDArray[np.intp] | None:
-        """The labels of the rows that samples are made of; None where these are only some of the rows."""
-        labels = self.used.labels
-        return labels if len(labels) == len(self.subject.teacher.sampler.frame) else None
+    def source(self) -> SampleSource:
+        """The model and its rows as an explanation is learned from them."""
+        teacher = self.subject.teacher
+        return SampleSource(
+            teacher.labels,
+            teacher.sampler,
+            self.subject.classes,
+            self.sampled_labels,
+            self.subject.words,
+            columns_read=teacher.columns_read,
+            left_out=find_identifiers(teacher.frame),
+        )
 
     @cached_property
     def table(self) -> LabelledFrame:

@@ -1,7 +1,7 @@
 """Learns explanations from labelled samples: trees, score cards, rules, and the search over them."""
 
 from hornbook.surrogates.grid import CodedRows, Grid
-from hornbook.surrogates.screening import ExchangeTest
+from hornbook.surrogates.samples import ExchangeTest, SampleSource
 from hornbook.surrogates.search import (
     Candidate,
     Form,
@@ -17,6 +17,7 @@ __all__ = [
     "ExchangeTest",
     "Form",
     "Grid",
+    "SampleSource",
     "SearchResult",
     "choose_candidate",
     "fit_explanations",

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.code_book import EMPTY_BOOK, CodeBook
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
     CardLine,
@@ -24,9 +23,6 @@ from hornbook.explanations import (
     Split,
 )
 from hornbook.explanations.tree import Node, decide_rows, map_questions
-from hornbook.logic import Bools
-from hornbook.models import RowSampler
-from hornbook.randomness import Purpose, generator
 from hornbook.surrogates.certify import (
     FULL_WORK,
     LEAST_GAIN,
@@ -38,8 +34,8 @@ from hornbook.surrogates.certify import (
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
 from hornbook.surrogates.points import PointCard
 from hornbook.surrogates.rules import LiteralRules, fit_regions, fit_rules
+from hornbook.surrogates.samples import ExchangeTest, SampleSource, WeighedSamples, find_rare
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
-from hornbook.surrogates.screening import ExchangeTest, choose_columns
 from hornbook.surrogates.thresholds import Build, Change, keep_condition, round_thresholds
 from hornbook.surrogates.tree import fit_trees
 
@@ -51,17 +47,8 @@ FORMS = ("tree", "rules", "card")
 SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64)
 """Numbers of literals at which explanations are made."""
 
-RARE_SHARE = 0.1
-"""The share of the rows below which a class is rare: samples are drawn near its rows."""
-
-GUIDED_SHARE = 0.3
-"""The share of all samples that begin at rows of rare classes."""
-
 REGION_PRICES = (0.3, 0.5)
 """The least precisions of rules that name a rare class."""
-
-MIN_SAMPLES, MAX_SAMPLES = 16_000, EXCHANGE_SAMPLES
-"""Samples that explanations are fitted to, of a small table and of a large one."""
 
 CLOSED_GAP = 0.975
 """The share of what the best candidate is worth that a chosen one has."""
@@ -154,8 +141,8 @@ class Candidate:
 class SearchResult:
     """All candidates, the shortest first, and the one chosen.
 
-    `answers` counts the model's answers that it took; `searched_columns` are those that were looked at,
-    and `exchanges` says which were not because the model seems not to read them.
+    `answers` counts the model's answers about samples; `searched_columns` are those that were looked at, and
+    `exchanges` says which were not because the model seems not to read them.
     """
 
     candidates: tuple[Candidate, ...]
@@ -175,32 +162,22 @@ class SearchResult:
 
 
 def search_explanations(
-    label_rows: Callable[[pd.DataFrame], Ints],
-    sampler: RowSampler,
-    classes: tuple[str, ...],
+    source: SampleSource,
     *,
     seed: int = 0,
     max_literals: int = 20,
     form: Form = "auto",
     n_samples: int | None = None,
     balance: float = 0.0,
-    code_book: CodeBook = EMPTY_BOOK,
-    columns_read: Collection[str] | None = None,
-    left_out: Collection[str] = (),
     certify: bool = False,
-    row_labels: Ints | None = None,
     watch: Callable[[Candidate], None] | None = None,
 ) -> SearchResult:
     """Explain a model by a tree, a card or rules in the columns of its table.
 
     Parameters
     ----------
-    label_rows
-        The model: the number of the class of each row of a frame.
-    sampler
-        Where samples come from. None of its rows should be used to judge the result.
-    classes
-        What the classes are called.
+    source
+        The model, and the rows that samples are made of.
     seed
         Decides the samples.
     max_literals
@@ -213,25 +190,18 @@ def search_explanations(
         and for rare classes; of thousands of columns fewer.
     balance
         How much classes weigh: 0 as often as the model decides for them, 1 all the same.
-    code_book
-        Which columns are categories, which have an order, and the words of the explanations.
-    left_out
-        Columns of which no conditions are made.
-    columns_read
-        The columns that the model reads, as far as it is known: there are conditions on these alone. If it
-        is not, columns whose exchange between samples never changes an answer get no conditions.
     certify
         Whether the best trees of three and four questions are sought for about two minutes.
-    row_labels
-        The numbers of the classes of the sampler's rows, where they are known; else the model is asked.
     watch
         Is called with every candidate.
 
     Examples
     --------
+    >>> from hornbook.models import RowSampler
     >>> rows = pd.DataFrame({"age": np.arange(20.0, 90.0), "sex": ["f", "m"] * 35})
     >>> model = lambda rows: np.asarray((rows.age > 50) & (rows.sex == "f"), np.intp)
-    >>> result = search_explanations(model, RowSampler(rows), ("no", "yes"), n_samples=2000)
+    >>> source = SampleSource.of(model, RowSampler(rows), ("no", "yes"))
+    >>> result = search_explanations(source, n_samples=2000)
     >>> print(result.chosen.explanation)
     if sex = f
       if age > 50: yes
@@ -240,21 +210,17 @@ def search_explanations(
 
     """
     refuse_settings(form, max_literals, balance)
-    known = label_rows(sampler.frame) if row_labels is None else row_labels
-    learning, choosing = SampleSource.of(sampler, label_rows, known, len(classes)).draw_both(n_samples, seed)
-    samples, labels, fresh, truth = learning.frame, learning.labels, choosing.frame, choosing.labels
-    exchanges = ExchangeTest()
-    if columns_read is None:
-        rng = generator(seed, Purpose.COLUMN_EXCHANGES)
-        exchanges = ExchangeTest.run(label_rows, samples, labels, len(samples) // 2, rng)
-        columns_read = set(samples.columns) - set(exchanges.unread)
-    read = [name for name in samples.columns if name in columns_read and name not in left_out]
-    names = choose_columns(sampler.frame[read], samples[read], labels, code_book)
-    observed, samples, fresh = sampler.frame[names], samples[names], fresh[names]
-    by_class = weigh_classes(np.bincount(labels, learning.weights, len(classes)), balance)
-    weights = np.eye(len(classes))[labels] * (by_class[labels] * learning.weights)[:, None]
-    judge = ChoiceSamples(truth, by_class[truth] * choosing.weights)
-    grid = Grid.of(observed, code_book=code_book, labelled=(samples, labels))
+    classes, code_book = source.classes, source.code_book
+    learning, choosing = source.draw_both(n_samples, seed)
+    names, exchanges = source.find_columns(learning, seed)
+    observed, samples, fresh = (
+        frame[names] for frame in (source.sampler.frame, learning.frame, choosing.frame)
+    )
+    by_class = weigh_classes(np.bincount(learning.labels, learning.weights, len(classes)), balance)
+    weights = np.eye(len(classes))[learning.labels]
+    weights *= (by_class[learning.labels] * learning.weights)[:, None]
+    judge = ChoiceSamples(choosing.labels, by_class[choosing.labels] * choosing.weights)
+    grid = Grid.of(observed, code_book=code_book, labelled=(samples, learning.labels))
     rows = grid.encode(samples).rank_categories(weights)
     judged = rows.grid.encode(fresh)
     builds: dict[Candidate, Build] = {}
@@ -280,7 +246,7 @@ def search_explanations(
     everything = pd.concat([observed, samples, fresh], ignore_index=True)
     rounded = replace(chosen, explanation=round_thresholds(builds[chosen], everything, code_book))
     ordered[ordered.index(chosen)] = rounded
-    answers = len(samples) + len(fresh) + exchanges.answers + (len(known) if row_labels is None else 0)
+    answers = len(samples) + len(fresh) + exchanges.answers
     return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
 
 
@@ -322,75 +288,6 @@ def weigh_classes(sizes: NDArray[Any], balance: float) -> Floats:
     return scaled
 
 
-@dataclass(frozen=True, eq=False)
-class WeighedSamples:
-    """Samples, the model's class for each, and what each counts, so that shares are natural ones."""
-
-    frame: pd.DataFrame
-    labels: Ints
-    weights: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class SampleSource:
-    """Draws samples, more of them near the rows that the model gives a rare class.
-
-    Parameters
-    ----------
-    sampler
-        Where samples come from.
-    label_rows
-        The model.
-    chances
-        The probability of each row to be the first one of a sample; None if all are alike.
-
-    """
-
-    sampler: RowSampler
-    label_rows: Callable[[pd.DataFrame], Ints]
-    chances: Floats | None
-
-    @classmethod
-    def of(
-        cls, sampler: RowSampler, label_rows: Callable[[pd.DataFrame], Ints], labels: Ints, classes: int
-    ) -> SampleSource:
-        """The source of a table's samples, by the model's classes for the rows of the sampler."""
-        counted = sampler.row_weights
-        sizes = np.bincount(labels, counted, classes)
-        rare = find_rare(sizes)
-        if not rare.any():
-            return cls(sampler, label_rows, None)
-        more = np.where(rare, GUIDED_SHARE / rare.sum() / np.where(sizes > 0, sizes, 1.0), 0.0)[labels]
-        return cls(sampler, label_rows, more * counted + (1 - GUIDED_SHARE) * counted / counted.sum())
-
-    def draw_both(self, size: int | None, seed: int) -> tuple[WeighedSamples, WeighedSamples]:
-        """Draw the samples that explanations are fitted to, and half as many that choose among them."""
-        if size is None:
-            least = MIN_SAMPLES if self.chances is None else MAX_SAMPLES
-            size = min(max(least, len(self.sampler.frame) // 2), MAX_SAMPLES, self.sampler.max_samples)
-        half = size // 2
-        learning = self.draw(size - half, half, generator(seed, Purpose.LEARNING_SAMPLES))
-        return learning, self.draw(0, max(half, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
-
-    def draw(self, far: int, near: int, rng: np.random.Generator) -> WeighedSamples:
-        """Draw samples of any two rows, which stray far, and of two rows that are alike; in random order."""
-        parts, weights = [], []
-        for size, alike in ((far, False), (near, True)):
-            if not size:
-                continue
-            if self.chances is None:
-                parts.append(self.sampler.draw_near(size, rng) if alike else self.sampler.draw(size, rng))
-                weights.append(np.ones(size))
-            else:
-                frame, first = self.sampler.draw_guided(size, self.chances, rng, alike)
-                parts.append(frame)
-                counted = self.sampler.row_weights
-                weights.append(counted[first] / (counted.sum() * self.chances[first]))
-        order = rng.permutation(far + near) if far else np.arange(near)
-        frame = pd.concat(parts).iloc[order].reset_index(drop=True)
-        return WeighedSamples(frame, self.label_rows(frame), np.concatenate(weights)[order])
-
-
 def choose_candidate(
     candidates: Sequence[Candidate], max_literals: int, closed_gap: float = CLOSED_GAP
 ) -> Candidate:
@@ -421,12 +318,6 @@ def choose_candidate(
     beaten = ((leads > CLEAR_LEAD * spreads) & (leads > allowed)).any(axis=0)
     close = [candidate for candidate, worse in zip(short, beaten.tolist(), strict=True) if not worse]
     return min(close, key=lambda candidate: (candidate.literals, -candidate.worth))
-
-
-def find_rare(sizes: NDArray[Any]) -> Bools:
-    """The classes that occur, but seldom; shape (classes,)."""
-    rare: Bools = (sizes > 0) & (sizes < RARE_SHARE * sizes.sum())
-    return rare
 
 
 def fit_rare_rules(rows: CodedRows, weights: Floats, max_literals: int) -> Iterator[LiteralRules]:

@@ -1,4 +1,6 @@
-"""The columns that an explanation is sought in: those that the model reads, of thousands of them some.
+"""Labelled samples that an explanation is learned from, and the columns that it is sought in.
+
+Samples begin at rows of the table, more of them at rows of rare classes; weights make all shares natural.
 
 What a model reads that names no columns is told by exchanging them: a column whose exchange between
 samples never changes an answer gets no condition. It is asked about samples of all classes in turn,
@@ -12,15 +14,28 @@ column that tells something only together with two others, and nothing alone, is
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.surrogates.grid import CodedRows, Floats, Grid, Ints
+from hornbook.logic import Bools
+from hornbook.models import RowSampler
+from hornbook.randomness import Purpose, generator
+from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
 from hornbook.tables import replace_columns
+
+RARE_SHARE = 0.1
+"""The share of the rows below which a class is rare: samples are drawn near its rows."""
+
+GUIDED_SHARE = 0.3
+"""The share of all samples that begin at rows of rare classes."""
+
+MIN_SAMPLES, MAX_SAMPLES = 16_000, EXCHANGE_SAMPLES
+"""Samples that explanations are fitted to, of a small table and of a large one."""
 
 MAX_SEARCHED_COLUMNS = 256
 """Columns that an explanation is sought in; of more, those that tell most about the answers."""
@@ -33,6 +48,115 @@ MIN_EXCHANGES = 256
 
 SCREENING_CUTS = 4
 """Thresholds of a numeric column by which it is ranked."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedSamples:
+    """Samples, the model's class for each, and what each counts, so that shares are natural ones."""
+
+    frame: pd.DataFrame
+    labels: Ints
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSource:
+    """A model bound to rows, as an explanation is learned from it: draws samples, labels them, names columns.
+
+    Parameters
+    ----------
+    label_rows
+        The model: the number of the class of each row of a frame.
+    sampler
+        Where samples come from. None of its rows should be used to judge the result.
+    classes
+        What the classes are called.
+    labels
+        The number of the model's class for each of the sampler's rows.
+    code_book
+        Which columns are categories, which have an order, and the words of the explanations.
+    columns_read
+        The columns that the model reads, as far as it is known: there are conditions on these alone. If it
+        is not, columns whose exchange between samples never changes an answer get no conditions.
+    left_out
+        Columns of which no conditions are made.
+
+    """
+
+    label_rows: Callable[[pd.DataFrame], Ints]
+    sampler: RowSampler
+    classes: tuple[str, ...]
+    labels: Ints
+    code_book: CodeBook = EMPTY_BOOK
+    columns_read: Collection[str] | None = None
+    left_out: Collection[str] = ()
+
+    @classmethod
+    def of(
+        cls,
+        label_rows: Callable[[pd.DataFrame], Ints],
+        sampler: RowSampler,
+        classes: tuple[str, ...],
+        code_book: CodeBook = EMPTY_BOOK,
+    ) -> SampleSource:
+        """The source of samples of a model, once it has been asked about the sampler's rows."""
+        return cls(label_rows, sampler, classes, label_rows(sampler.frame), code_book)
+
+    @cached_property
+    def chances(self) -> Floats | None:
+        """The probability of each row to be the first one of a sample; None if all are alike."""
+        counted = self.sampler.row_weights
+        sizes = np.bincount(self.labels, counted, len(self.classes))
+        rare = find_rare(sizes)
+        if not rare.any():
+            return None
+        more = np.where(rare, GUIDED_SHARE / rare.sum() / np.where(sizes > 0, sizes, 1.0), 0.0)[self.labels]
+        chances: Floats = more * counted + (1 - GUIDED_SHARE) * counted / counted.sum()
+        return chances
+
+    def draw_both(self, size: int | None, seed: int) -> tuple[WeighedSamples, WeighedSamples]:
+        """Draw the samples that explanations are fitted to, and half as many that choose among them."""
+        if size is None:
+            least = MIN_SAMPLES if self.chances is None else MAX_SAMPLES
+            size = min(max(least, len(self.sampler.frame) // 2), MAX_SAMPLES, self.sampler.max_samples)
+        half = size // 2
+        learning = self.draw(size - half, half, generator(seed, Purpose.LEARNING_SAMPLES))
+        return learning, self.draw(0, max(half, 1), generator(seed, Purpose.CANDIDATE_CHOICE))
+
+    def draw(self, far: int, near: int, rng: np.random.Generator) -> WeighedSamples:
+        """Draw samples of any two rows, which stray far, and of two rows that are alike; in random order."""
+        parts, weights = [], []
+        for size, alike in ((far, False), (near, True)):
+            if not size:
+                continue
+            if self.chances is None:
+                parts.append(self.sampler.draw_near(size, rng) if alike else self.sampler.draw(size, rng))
+                weights.append(np.ones(size))
+            else:
+                frame, first = self.sampler.draw_guided(size, self.chances, rng, alike)
+                parts.append(frame)
+                counted = self.sampler.row_weights
+                weights.append(counted[first] / (counted.sum() * self.chances[first]))
+        order = rng.permutation(far + near) if far else np.arange(near)
+        frame = pd.concat(parts).iloc[order].reset_index(drop=True)
+        return WeighedSamples(frame, self.label_rows(frame), np.concatenate(weights)[order])
+
+    def find_columns(self, learning: WeighedSamples, seed: int) -> tuple[list[str], ExchangeTest]:
+        """The columns that an explanation is sought in, and what exchanges told of the others."""
+        exchanges, read = ExchangeTest(), self.columns_read
+        if read is None:
+            rng, most = generator(seed, Purpose.COLUMN_EXCHANGES), len(learning.frame) // 2
+            exchanges = ExchangeTest.run(self.label_rows, learning.frame, learning.labels, most, rng)
+            read = set(learning.frame.columns) - set(exchanges.unread)
+        names = [name for name in learning.frame.columns if name in read and name not in self.left_out]
+        observed = self.sampler.frame[names]
+        return choose_columns(observed, learning.frame[names], learning.labels, self.code_book), exchanges
+
+
+def find_rare(sizes: Floats | Ints) -> Bools:
+    """The classes that occur, but seldom; shape (classes,)."""
+    rare: Bools = (sizes > 0) & (sizes < RARE_SHARE * sizes.sum())
+    return rare
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from scipy.stats import chi2_contingency
 
 from hornbook.extraction import explain
 from hornbook.models import Subject
-from hornbook.surrogates import screening
+from hornbook.surrogates import samples as samples_module
 from hornbook.surrogates.grid import Grid
-from hornbook.surrogates.screening import ExchangeTest, choose_columns, score_columns
+from hornbook.surrogates.samples import ExchangeTest, choose_columns, score_columns
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -37,7 +37,7 @@ def test_score_columns_is_the_standardised_statistic_of_scipy(seed):
 
 
 def test_choose_columns_finds_the_columns_that_matter_alone_or_beside_the_strongest(monkeypatch):
-    monkeypatch.setattr(screening, "MAX_SEARCHED_COLUMNS", 3)
+    monkeypatch.setattr(samples_module, "MAX_SEARCHED_COLUMNS", 3)
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(600, 40))).add_prefix("x").assign(word=rng.choice(["a", "b"], 600))
     strong, weak = frame.x30 > 0.8, frame.word == "a"
@@ -47,7 +47,7 @@ def test_choose_columns_finds_the_columns_that_matter_alone_or_beside_the_strong
 
 
 def test_explain_says_in_how_many_columns_it_looked(monkeypatch):
-    monkeypatch.setattr(screening, "MAX_SEARCHED_COLUMNS", 2)
+    monkeypatch.setattr(samples_module, "MAX_SEARCHED_COLUMNS", 2)
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(120, 6))).add_prefix("x")
 
     class Model:
