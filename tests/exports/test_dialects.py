@@ -125,7 +125,7 @@ def test_sql_has_the_very_double_in_every_database():
     ]
     cents = [*rng.normal(size=200).round(3), *rng.random(200), *rng.random(200).astype(np.float32)]
     numbers = [float(x) for x in (*MIDWAY, *EXTREMES, *bits, *short, *cents) if np.isfinite(x)]
-    query = "VALUES " + ", ".join(f"({DIALECTS['sql'].write_value(number)})" for number in numbers)
+    query = "VALUES " + ", ".join(f"({DIALECTS['sql'].value(number)})" for number in numbers)
     database = sqlite3.connect(":memory:")
     assert [float(x) for (x,) in database.execute(query)] == numbers
     assert [float(x) for (x,) in open_duckdb().execute(query).fetchall()] == numbers

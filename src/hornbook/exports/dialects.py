@@ -7,13 +7,12 @@ A missing value is NULL in SQL, None or NaN in Python, and a column without a va
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,22 +26,52 @@ Levels: TypeAlias = Mapping[str, Sequence[Any]]
 """The values that each column of categories has."""
 
 NO_LEVELS: Levels = MappingProxyType({})
-NO_SCALES: Mapping[str, Scale] = MappingProxyType({})
+
+Cases: TypeAlias = Sequence[tuple[str, str]]
+"""Conditions, each with a value, of which the first that is true decides."""
 
 
-class Dialect(ABC):
+@dataclass(frozen=True)
+class Dialect:
     """How a language writes conditions on columns, choices and sums.
 
-    `scales` says which columns hold dates, times or durations.
+    Parameters
+    ----------
+    column, value
+        How it writes the name of a column, and a constant: a text, a number or a truth value.
+    conditions
+        A template for each kind of condition, in which `{column}` stands for the column, `{value}` for a
+        constant, and `{values}` for several. Each is false where the column is missing, but for `missing`.
+    join
+        Whether all parts are true.
+    choose
+        The value of the first case whose condition is true.
+    compare, add
+        Whether a number is at least as large as another, and the sum of numbers.
+    comment
+        A comment of one line.
+    finish
+        The whole source around the expression that decides; it refuses other levels where it can.
+    scales
+        Which columns hold dates, times or durations.
+
     """
 
-    scales: Mapping[str, Scale] = NO_SCALES
+    column: Callable[[str], str]
+    value: Callable[[Any], str]
+    conditions: Mapping[str, str]
+    join: Callable[[Sequence[str]], str]
+    choose: Callable[[Cases, str], str]
+    compare: Callable[[str, str], str]
+    add: Callable[[Sequence[str]], str]
+    comment: Callable[[str], str]
+    finish: Callable[[str, Levels], str]
+    scales: Mapping[str, Scale] = field(default_factory=dict)
 
-    def with_scales(self, explanation: Explanation) -> Self:
+    def with_scales(self, explanation: Explanation) -> Dialect:
         """The dialect for an explanation whose columns may hold times."""
-        book, dialect = explanation.code_book, copy(self)
-        dialect.scales = {name: book.words(name).scale for name in explanation.columns}
-        return dialect
+        book = explanation.code_book
+        return replace(self, scales={name: book.words(name).scale for name in explanation.columns})
 
     def write_condition(self, condition: Condition) -> str:
         """Whether a condition is true of the row; false where its column is missing."""
@@ -50,179 +79,100 @@ class Dialect(ABC):
             case Threshold(column, cut, above):
                 scale = self.scales.get(column)
                 if scale == "date":  # "at least the next day", since a value may have a time of the day
-                    return self.write_time(
-                        column, ">=" if above else "<", write_days(math.floor(cut) + 1, scale)
-                    )
+                    moment = write_days(math.floor(cut) + 1, scale)
+                    return self._fill("from time" if above else "before time", column, moment)
                 if scale:
-                    return self.write_time(column, ">" if above else "<=", write_days(cut, scale))
-                return self.write_threshold(column, cut, above)
+                    return self._fill("after time" if above else "until time", column, write_days(cut, scale))
+                return self._fill("above" if above else "at most", column, cut)
+            case Category(column, values, inside) if len(values) == 1 and "is" in self.conditions:
+                return self._fill("is" if inside else "is not", column, *values)
             case Category(column, values, inside):
-                return self.write_membership(column, values, inside)
+                return self._fill("one of" if inside else "none of", column, *values)
             case Missing(column, missing):
-                return self.write_missing(column, missing)
+                return self._fill("missing" if missing else "present", column)
         raise HornbookError(f"{condition}: only thresholds, categories and missing values can be exported")
 
-    @abstractmethod
-    def write_threshold(self, column: str, cut: float, above: bool) -> str:
-        """Whether the number in a column is above a cut, or at most the cut."""
-
-    def write_time(self, column: str, sign: str, moment: str) -> str:
-        """Whether the time in a column, as ISO 8601 writes it, is before or after a moment."""
-        raise HornbookError(f"column {column!r} holds times, and this format has numbers and words only")
-
-    @abstractmethod
-    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
-        """Whether the value of a column is one of some, or another one."""
-
-    @abstractmethod
-    def write_missing(self, column: str, missing: bool) -> str:
-        """Whether a column has no value, or has one."""
-
-    @abstractmethod
-    def join(self, parts: Sequence[str]) -> str:
-        """Whether all parts are true."""
-
-    @abstractmethod
-    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
-        """The value of the first case whose condition is true."""
-
-    @abstractmethod
-    def write_value(self, value: Any) -> str:
-        """A constant: a text, a number or a truth value."""
-
-    @abstractmethod
-    def compare(self, left: str, right: str) -> str:
-        """Whether a number is at least as large as another."""
-
-    def write_comment(self, text: str) -> str:
-        """A comment of one line; nothing where a language has none."""
-        return ""
+    def _fill(self, kind: str, column: str, *values: Any) -> str:
+        written = ", ".join(map(self.value, values))
+        return self.conditions[kind].format(column=self.column(column), value=written, values=written)
 
     def write_levels(self, levels: Levels) -> str:
         """A comment for each column of categories: its values, of which others are other spellings."""
         return "".join(
-            self.write_comment(
-                f"{self.write_value(column)} is one of {', '.join(map(self.write_value, values))}, or missing"
-            )
+            self.comment(f"{self.value(column)} is one of {', '.join(map(self.value, values))}, or missing")
             for column, values in levels.items()
         )
 
-    @abstractmethod
-    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
-        """The whole source around the expression that decides; it refuses other levels where it can."""
 
-    def add(self, terms: Sequence[str]) -> str:
-        """The sum of numbers."""
-        return "(" + " + ".join(terms) + ")"
+def _add_plainly(terms: Sequence[str]) -> str:
+    return "(" + " + ".join(terms) + ")"
 
 
-class SqlDialect(Dialect):
-    """One SQL expression over the columns of a table, as SQLite, DuckDB and PostgreSQL read it.
-
-    Numbers are compared as doubles, whatever the column's type; see `_write_double`.
-    """
-
-    def write_threshold(self, column: str, cut: float, above: bool) -> str:
-        """A comparison; NULL where the column is, which a choice takes for not true."""
-        return f"{self._name(column)} {'>' if above else '<='} {self.write_value(cut)}"
-
-    def write_time(self, column: str, sign: str, moment: str) -> str:
-        """A comparison with a text, which a database takes for a date where the column holds dates."""
-        return f"{self._name(column)} {sign} {self.write_value(moment)}"
-
-    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
-        """A comparison with one value, or with a list; NULL where the column is."""
-        written = [self.write_value(value) for value in values]
-        if len(written) == 1:
-            return f"{self._name(column)} {'=' if inside else '<>'} {written[0]}"
-        return f"{self._name(column)} {'IN' if inside else 'NOT IN'} ({', '.join(written)})"
-
-    def write_missing(self, column: str, missing: bool) -> str:
-        """A test for NULL."""
-        return f"{self._name(column)} IS {'NULL' if missing else 'NOT NULL'}"
-
-    def _name(self, column: str) -> str:
-        return sql_name(_without_nul(column))
-
-    def join(self, parts: Sequence[str]) -> str:
-        """All parts by AND."""
-        return " AND ".join(parts)
-
-    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
-        """A CASE expression."""
-        if not cases:
-            return otherwise
-        written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
-        return f"CASE {written} ELSE {otherwise} END"
-
-    def write_value(self, value: Any) -> str:
-        """A constant of SQL."""
-        if isinstance(value, bool | np.bool_):
-            return "TRUE" if value else "FALSE"
-        if isinstance(value, int | float | np.number):
-            return _write_double(float(value))
-        return "'" + _without_nul(str(value)).replace("'", "''") + "'"
-
-    def compare(self, left: str, right: str) -> str:
-        """A comparison of two sums."""
-        return f"{left} >= {right}"
-
-    def write_comment(self, text: str) -> str:
-        """A comment that ends within its line, so that lines may be joined."""
-        return f"/* {_write_line(text).replace('*/', '* /').replace('/*', '/ *')} */\n"
-
-    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
-        """The expression alone: it stands in the SELECT of any query over the table."""
-        return expression + "\n"
+def _compare_plainly(left: str, right: str) -> str:
+    return f"{left} >= {right}"
 
 
-class PythonDialect(Dialect):
-    """A Python function without imports: `decide(row)` of a mapping of columns to values."""
+def _write_line(text: str) -> str:
+    """A text that stands in one line, whatever names are in it."""
+    return "".join(each if each.isprintable() else "�" for each in text)
 
-    # conditions are calls of functions that `finish` defines
 
-    def write_threshold(self, column: str, cut: float, above: bool) -> str:
-        """A call of `above` or `at_most`."""
-        return f"{'above' if above else 'at_most'}({column!r}, {cut!r})"
+def _write_sql_value(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, int | float | np.number):
+        return _write_double(float(value))
+    return "'" + _without_nul(str(value)).replace("'", "''") + "'"
 
-    def write_time(self, column: str, sign: str, moment: str) -> str:
-        """A call of `is_time`."""
-        return f"is_time({column!r}, {sign!r}, {moment!r})"
 
-    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
-        """A call of `is_one` or `is_none`."""
-        written = ", ".join(map(self.write_value, values))
-        return f"{'is_one' if inside else 'is_none'}({column!r}, {written})"
+def _choose_in_sql(cases: Cases, otherwise: str) -> str:
+    if not cases:
+        return otherwise
+    written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in cases)
+    return f"CASE {written} ELSE {otherwise} END"
 
-    def write_missing(self, column: str, missing: bool) -> str:
-        """A call of `missing`."""
-        return f"{'' if missing else 'not '}missing({column!r})"
 
-    def join(self, parts: Sequence[str]) -> str:
-        """All parts by `and`."""
-        return " and ".join(parts)
+SQL = Dialect(
+    column=lambda name: sql_name(_without_nul(name)),
+    value=_write_sql_value,
+    conditions={
+        "above": "{column} > {value}",
+        "at most": "{column} <= {value}",
+        # with a text, which a database takes for a date where the column holds dates
+        "from time": "{column} >= {value}",
+        "before time": "{column} < {value}",
+        "after time": "{column} > {value}",
+        "until time": "{column} <= {value}",
+        "is": "{column} = {value}",
+        "is not": "{column} <> {value}",
+        "one of": "{column} IN ({values})",
+        "none of": "{column} NOT IN ({values})",
+        "missing": "{column} IS NULL",
+        "present": "{column} IS NOT NULL",
+    },
+    join=" AND ".join,
+    choose=_choose_in_sql,
+    compare=_compare_plainly,
+    add=_add_plainly,
+    # it ends within its line, so that lines may be joined
+    comment=lambda text: f"/* {_write_line(text).replace('*/', '* /').replace('/*', '/ *')} */\n",
+    finish=lambda expression, levels: expression + "\n",
+)
+"""One SQL expression over the columns of a table, as SQLite, DuckDB and PostgreSQL read it.
 
-    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
-        """A conditional expression."""
-        written = "".join(f"{value} if {condition} else " for condition, value in cases)
-        return f"({written}{otherwise})"
+It stands in the SELECT of any query over the table. Numbers are compared as doubles, whatever the column's
+type; see `_write_double`.
+"""
 
-    def write_value(self, value: Any) -> str:
-        """A constant of Python."""
-        return repr(value.item() if hasattr(value, "item") else value)
 
-    def compare(self, left: str, right: str) -> str:
-        """A comparison of two sums."""
-        return f"{left} >= {right}"
+def _choose_in_python(cases: Cases, otherwise: str) -> str:
+    return "(" + "".join(f"{value} if {condition} else " for condition, value in cases) + f"{otherwise})"
 
-    def write_comment(self, text: str) -> str:
-        """A comment to the end of the line."""
-        return f"# {_write_line(text)}\n"
 
-    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
-        """The function, with the conditions that it asks; it raises for a level that its column never has."""
-        check = _LEVEL_CHECK.format(levels=dict(levels)) if levels else ""
-        return f'''def decide(row):
+def _finish_python(expression: str, levels: Levels) -> str:
+    """The function, with the conditions that it asks; it raises for a level that its column never has."""
+    check = _LEVEL_CHECK.format(levels=dict(levels)) if levels else ""
+    return f'''def decide(row):
     """The class of a row: a mapping of columns to values, None or NaN where a value is missing."""
 
     def value_of(column):
@@ -263,66 +213,53 @@ _LEVEL_CHECK = """
             raise ValueError(f"{{column!r}} is never {{value_of(column)!r}}; it is one of {{levels!r}}")
 """
 
+PYTHON = Dialect(
+    column=repr,
+    value=lambda value: repr(value.item() if hasattr(value, "item") else value),
+    conditions={
+        "above": "above({column}, {value})",
+        "at most": "at_most({column}, {value})",
+        "from time": "is_time({column}, '>=', {value})",
+        "before time": "is_time({column}, '<', {value})",
+        "after time": "is_time({column}, '>', {value})",
+        "until time": "is_time({column}, '<=', {value})",
+        "one of": "is_one({column}, {values})",
+        "none of": "is_none({column}, {values})",
+        "missing": "missing({column})",
+        "present": "not missing({column})",
+    },
+    join=" and ".join,
+    choose=_choose_in_python,
+    compare=_compare_plainly,
+    add=_add_plainly,
+    comment=lambda text: f"# {_write_line(text)}\n",
+    finish=_finish_python,
+)
+"""A Python function without imports: `decide(row)` of a mapping of columns to values."""
 
-class PrologDialect(Dialect):
-    """Clauses for Prolog: `decide(Row, Class)` of a list of `Column-Value` pairs."""
 
-    def write_threshold(self, column: str, cut: float, above: bool) -> str:
-        """A goal `above` or `at_most` about the row."""
-        return f"{'above' if above else 'at_most'}(R, {prolog_atom(column)}, {_write_number(cut)})"
+def _write_prolog_value(value: Any) -> str:
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, int | float | np.number):
+        return _write_number(value)
+    return prolog_atom(str(value))
 
-    def write_time(self, column: str, sign: str, moment: str) -> str:
-        """A goal `time` about the row, whose times are atoms such as '2021-06-07'."""
-        sign = {"<=": "=<"}.get(sign, sign)
-        return f"time(R, {prolog_atom(column)}, (@{sign}), {prolog_atom(moment)})"
 
-    def write_membership(self, column: str, values: Sequence[Any], inside: bool) -> str:
-        """A goal `one_of` or `none_of` about the row."""
-        written = ", ".join(map(self.write_value, values))
-        return f"{'one_of' if inside else 'none_of'}(R, {prolog_atom(column)}, [{written}])"
+def _choose_in_prolog(cases: Cases, otherwise: str) -> str:
+    """A term that `value` takes apart."""
+    return f"first([{', '.join(f'({condition}) - ({value})' for condition, value in cases)}], {otherwise})"
 
-    def write_missing(self, column: str, missing: bool) -> str:
-        """A goal `missing` or `present` about the row."""
-        return f"{'missing' if missing else 'present'}(R, {prolog_atom(column)})"
 
-    def join(self, parts: Sequence[str]) -> str:
-        """All parts as a conjunction of goals."""
-        return "all([" + ", ".join(parts) + "])"
-
-    def choose(self, cases: Sequence[tuple[str, str]], otherwise: str) -> str:
-        """A term that `value` takes apart: the first case whose goal is true."""
-        written = ", ".join(f"({condition}) - ({value})" for condition, value in cases)
-        return f"first([{written}], {otherwise})"
-
-    def write_value(self, value: Any) -> str:
-        """A constant of Prolog."""
-        if isinstance(value, bool | np.bool_):
-            return str(bool(value)).lower()
-        if isinstance(value, int | float | np.number):
-            return _write_number(value)
-        return prolog_atom(str(value))
-
-    def compare(self, left: str, right: str) -> str:
-        """A goal about two sums."""
-        return f"at_least({left}, {right})"
-
-    def add(self, terms: Sequence[str]) -> str:
-        """A term that `value` sums up."""
-        return "sum([" + ", ".join(terms) + "])"
-
-    def write_comment(self, text: str) -> str:
-        """A comment to the end of the line."""
-        return f"% {_write_line(text)}\n"
-
-    def finish(self, expression: str, levels: Levels = NO_LEVELS) -> str:
-        """The clause that decides, and the clauses that it needs; the first throw for other levels."""
-        checks = "".join(
-            f"decide(R, _) :- memberchk({(name := prolog_atom(column))}-V, R), "
-            f"\\+ equals_one(V, [{', '.join(map(self.write_value, values))}]), "
-            f"throw(error(domain_error({name}, V), _)).\n"
-            for column, values in levels.items()
-        )
-        return f"{checks}decide(R, Class) :- value({expression}, Class), !.\n{_PROLOG_CLAUSES}"
+def _finish_prolog(expression: str, levels: Levels) -> str:
+    """The clause that decides, and the clauses that it needs; the first throw for other levels."""
+    checks = "".join(
+        f"decide(R, _) :- memberchk({(name := prolog_atom(column))}-V, R), "
+        f"\\+ equals_one(V, [{', '.join(map(_write_prolog_value, values))}]), "
+        f"throw(error(domain_error({name}, V), _)).\n"
+        for column, values in levels.items()
+    )
+    return f"{checks}decide(R, Class) :- value({expression}, Class), !.\n{_PROLOG_CLAUSES}"
 
 
 _PROLOG_CLAUSES = """
@@ -347,13 +284,32 @@ equals_one(V, [V|_]) :- !.
 equals_one(V, [_|Values]) :- equals_one(V, Values).
 """
 
+PROLOG = Dialect(
+    column=lambda name: prolog_atom(name),
+    value=_write_prolog_value,
+    conditions={
+        "above": "above(R, {column}, {value})",
+        "at most": "at_most(R, {column}, {value})",
+        # times are atoms such as '2021-06-07'
+        "from time": "time(R, {column}, (@>=), {value})",
+        "before time": "time(R, {column}, (@<), {value})",
+        "after time": "time(R, {column}, (@>), {value})",
+        "until time": "time(R, {column}, (@=<), {value})",
+        "one of": "one_of(R, {column}, [{values}])",
+        "none of": "none_of(R, {column}, [{values}])",
+        "missing": "missing(R, {column})",
+        "present": "present(R, {column})",
+    },
+    join=lambda parts: f"all([{', '.join(parts)}])",
+    choose=_choose_in_prolog,
+    compare=lambda left, right: f"at_least({left}, {right})",
+    add=lambda terms: f"sum([{', '.join(terms)}])",
+    comment=lambda text: f"% {_write_line(text)}\n",
+    finish=_finish_prolog,
+)
+"""Clauses for Prolog: `decide(Row, Class)` of a list of `Column-Value` pairs."""
 
-def _write_line(text: str) -> str:
-    """A text that stands in one line, whatever names are in it."""
-    return "".join(each if each.isprintable() else "�" for each in text)
-
-
-DIALECTS: dict[str, Dialect] = {"sql": SqlDialect(), "python": PythonDialect(), "prolog": PrologDialect()}
+DIALECTS: dict[str, Dialect] = {"sql": SQL, "python": PYTHON, "prolog": PROLOG}
 """The languages that decide by the columns of a table."""
 
 
@@ -362,7 +318,7 @@ def write_decision(explanation: Explanation, dialect: Dialect, values: Sequence[
 
     `values` are what stands for the classes; by default their names.
     """
-    names = [dialect.write_value(value) for value in values or explanation.classes]
+    names = [dialect.value(value) for value in values or explanation.classes]
     match explanation:
         case DecisionTree():
             return _write_node(explanation.root, names, dialect)
@@ -390,7 +346,7 @@ def _write_card(card: ScoreCard, names: list[str], dialect: Dialect) -> str:
     """A choice by the sums of points: of two classes by the sign, else by the greatest sum."""
     sums = [_write_sum(card, output, dialect) for output in range(len(card.base))]
     if len(sums) == 1:
-        return dialect.choose([(dialect.compare(sums[0], dialect.write_value(0)), names[1])], names[0])
+        return dialect.choose([(dialect.compare(sums[0], dialect.value(0)), names[1])], names[0])
     cases = []
     for number, own in enumerate(sums[:-1]):
         beats_later = [dialect.compare(own, other) for other in sums[number + 1 :]]
@@ -400,18 +356,16 @@ def _write_card(card: ScoreCard, names: list[str], dialect: Dialect) -> str:
 
 def _write_sum(card: ScoreCard, output: int, dialect: Dialect) -> str:
     """The sum of points for one output."""
-    terms = [dialect.write_value(card.base[output])]
+    terms = [dialect.value(card.base[output])]
     for line in card.lines_of_points:
         *above, own = map(dialect.write_condition, line.body)
         points = [(own, line.points[output])]
         if not isinstance(line.body[-1], Missing):
             missing = Missing(line.body[-1].column)
             points.append((dialect.write_condition(missing), line.unknown_points[output]))
-        cases = [
-            (dialect.join([*above, met]), dialect.write_value(number)) for met, number in points if number
-        ]
+        cases = [(dialect.join([*above, met]), dialect.value(number)) for met, number in points if number]
         if cases:
-            terms.append(dialect.choose(cases, dialect.write_value(0)))
+            terms.append(dialect.choose(cases, dialect.value(0)))
     return dialect.add(terms)
 
 

@@ -37,7 +37,7 @@ from hornbook.models.outputs import (
     positive_scores,
 )
 
-PREDICTOR_BLOCK = bits.TILE * bits.WORD
+PREDICTOR_BLOCK = 63 * bits.WORD
 """Number of interpretations given to a model at a time: few enough to stay in the cache."""
 
 
