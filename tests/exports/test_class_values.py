@@ -24,7 +24,9 @@ def test_levels_that_the_table_never_had_are_refused_everywhere(tmp_path):
     model = hb.as_predictor(lambda frame: frame.job == "part")
     extraction = hb.Explainer(model, rows, target="risky").extract(form="tree", n_samples=500)
     other = rows.head(3).assign(job=["fixed", "PART", "part"])
-    with pytest.raises(hb.HornbookError, match="row 1: column 'job' is never 'PART'; its values are fixed, free, part"):
+    with pytest.raises(
+        hb.HornbookError, match="row 1: column 'job' is never 'PART'; its values are fixed, free, part"
+    ):
         extraction.predict(other)
     assert extraction.predict(other, unknown_levels="missing").tolist() == [False, False, True]
     for form in ("python", "pmml", "prolog"):

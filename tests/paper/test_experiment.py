@@ -214,7 +214,7 @@ def judge_as(metrics, *, settings=None):
     return {(each.topic, each.protocol): each for each in claims}
 
 
-def test_judge_claims_both_sides_with_a_reason(metrics):
+def test_judge_claims_both_sides(metrics):
     changed = json.loads(json.dumps(metrics))
     results = changed["experiments"]["paper"]
     share = results["evaluation"]["shares"]["mixed"]["lrn_star_nn"]
@@ -230,8 +230,6 @@ def test_judge_claims_both_sides_with_a_reason(metrics):
         found = judge_as(changed)["h_nn", "paper"]
         assert found.verdict == verdict and found.published == "5.80 %"
         assert found.here.endswith(f" % [{100 * low:.2f}–{100 * high:.2f}]")
-        assert ("1 of 3 repetitions are on the other side" in found.reason) == (runs[-1] == 0.06)
-        assert ("easier" in found.reason) == (verdict == "better"), "better because the task is easier"
     points = results["missing"]
     for last, verdict in (
         ([1, 1, 1], "as published"),
@@ -240,7 +238,7 @@ def test_judge_claims_both_sides_with_a_reason(metrics):
     ):
         points[0]["common"]["runs"], points[-1]["common"]["runs"] = [0.5] * 3, last
         found = judge_as(changed)["missing: nets", "paper"]
-        assert found.verdict == verdict and "% of all values unknown" in found.reason
+        assert found.verdict == verdict and not found.lacks
 
 
 @pytest.mark.parametrize(
@@ -256,14 +254,13 @@ def test_judge_claims_without_its_conditions_a_claim_has_no_verdict(metrics, set
     claims = judge_as(metrics, settings=settings)
     for topic in topics:
         claim = claims[topic, "paper"]
-        assert claim.verdict == "not comparable" and reason in claim.reason
-    assert "fewer" not in judge_as(metrics)["h_nn", "paper"].reason
+        assert claim.verdict == "not comparable" and reason in claim.lacks
+    assert not judge_as(metrics)["h_nn", "paper"].lacks
 
 
 def test_paper_claims_are_judged_under_the_paper_protocol_in_both_readings(metrics):
     claims = judge_claims(metrics)
     assert {each.protocol for each in claims} == {"paper", "paper-half"}
-    assert all(each.reason for each in claims)
 
 
 def test_verdict_lines_fit_a_terminal(metrics):

@@ -1,8 +1,8 @@
 """The paper's published figures and claims, compared with what a reproduction found.
 
 A claim is judged where its conditions are met: a run with fewer samples, queries or labels than the
-paper's gives figures, and no verdict. A verdict has two sides: a figure that is better than the published
-one may be so because the task is easier.
+paper's gives figures, and no verdict. A figure that is better than the published one may be so because the
+task is easier.
 """
 
 from __future__ import annotations
@@ -122,7 +122,10 @@ TRENDS = (
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim under one protocol: the published figure, the one here, the verdict and its reason."""
+    """A claim under one protocol: the published figure, the one here, and the verdict.
+
+    `lacks` says which conditions of a verdict the run does not meet.
+    """
 
     protocol: str
     topic: str
@@ -130,7 +133,7 @@ class JudgedClaim:
     published: str
     here: str
     verdict: str
-    reason: str
+    lacks: str
 
 
 def judge_claims(metrics: Mapping[str, Any]) -> list[JudgedClaim]:
@@ -145,17 +148,12 @@ def judge_claims(metrics: Mapping[str, Any]) -> list[JudgedClaim]:
 
 def _judge_figures(metrics: Mapping[str, Any], protocol: str) -> Iterator[JudgedClaim]:
     """Judge the claims about figures under a protocol."""
-    figures, rejected = (
-        list_figures(metrics, protocol),
-        find_share(metrics["experiments"][protocol], REJECTED),
-    )
+    figures = list_figures(metrics, protocol)
     for claim in CLAIMS:
-        values = figures[claim.topic]
-        verdict, reason = _compare(claim, values, float(np.median(rejected)))
-        if unmet := find_unmet(metrics["settings"], claim.needs):
-            verdict, reason = NOT_COMPARABLE, unmet
+        values, lacks = figures[claim.topic], find_unmet(metrics["settings"], claim.needs)
+        verdict = NOT_COMPARABLE if lacks else _compare(claim, values)
         here = write_range(values, claim.form)
-        yield JudgedClaim(protocol, claim.topic, claim.text, claim.published, here, verdict, reason)
+        yield JudgedClaim(protocol, claim.topic, claim.text, claim.published, here, verdict, lacks)
 
 
 def list_figures(metrics: Mapping[str, Any], protocol: str) -> dict[str, Sequence[float]]:
@@ -194,19 +192,13 @@ def find_unmet(settings: Mapping[str, Any], needs: Sequence[Condition]) -> str:
     return "; ".join(words for need in needs if (words := lacks[need]))
 
 
-def _compare(claim: Claim, values: Sequence[float], rejected: float) -> tuple[str, str]:
-    """Compare the figures of all repetitions with the published one: verdict and reason."""
+def _compare(claim: Claim, values: Sequence[float]) -> str:
+    """The verdict about the figures of all repetitions: the median, or the middle half, is as published."""
     low, median, high = np.quantile(values, (0.25, 0.5, 0.75)).tolist()
     near = abs(median - claim.expected) <= TOLERANCE * claim.expected
     if near or low <= claim.expected <= high or (claim.words and median > claim.expected):
-        return AS_PUBLISHED, "the median, or the middle half, meets the published figure"
-    others = sum((each > claim.expected) != (median > claim.expected) for each in values)
-    reasons = [f"{others} of {len(values)} repetitions are on the other side of it"] if others else []
-    if (median > claim.expected) != claim.more_is_better:
-        return WORSE, "; ".join(reasons)
-    is_pace = claim.topic == "pace"
-    easier = f"an easier task: the network rejects {percent(rejected)} of the real rows"
-    return BETTER, "; ".join([*reasons, "another machine, reasoner and tree" if is_pace else easier])
+        return AS_PUBLISHED
+    return BETTER if (median > claim.expected) == claim.more_is_better else WORSE
 
 
 def _judge_trends(metrics: Mapping[str, Any], protocol: str) -> Iterator[JudgedClaim]:
@@ -217,14 +209,11 @@ def _judge_trends(metrics: Mapping[str, Any], protocol: str) -> Iterator[JudgedC
         changes = [after - before for before, after in zip(first, last, strict=True)]
         improved, count = sum(better * change > 0 for change in changes), len(changes)
         verdict = AS_PUBLISHED if improved == count else WORSE if not improved else NOT_COMPARABLE
-        unknown = [f"{100 * points[at]['unknown']['median']:.0f}" for at in (0, -1)]
-        reason = (
-            f"{100 * min(changes):+.1f} to {100 * max(changes):+.1f} points from {unknown[0]} to "
-            f"{unknown[1]} % of all values unknown"
+        lacks = find_unmet(metrics["settings"], ("levels",)) if figure == "t_h" else ""
+        here = f"in {improved} of {count}"
+        yield JudgedClaim(
+            protocol, topic, text, "in words", here, NOT_COMPARABLE if lacks else verdict, lacks
         )
-        if figure == "t_h" and (unmet := find_unmet(metrics["settings"], ("levels",))):
-            verdict, reason = NOT_COMPARABLE, unmet
-        yield JudgedClaim(protocol, topic, text, "in words", f"in {improved} of {count}", verdict, reason)
 
 
 OURS, REJECTED = ("evaluation", "shares", "mixed", "ours_nn"), ("evaluation", "rows_rejected")

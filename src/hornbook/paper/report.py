@@ -163,11 +163,10 @@ TIMES = FigureTable(
 
 def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     """The tables of the page, those that answer first."""
-    verdicts, reasons = claim_tables(metrics)
     second, rules, first, search, times = (
         figure_table(metrics, each) for each in (TABLE_2, RULES, TABLE_1, SEARCH, TIMES)
     )
-    candidates = [verdicts, second, reasons, rules, first, search, missing_table(metrics), times]
+    candidates = [verdict_table(metrics), second, rules, first, search, missing_table(metrics), times]
     return [table for table in (*candidates, choices_table(metrics)) if table.rows]
 
 
@@ -177,7 +176,7 @@ def summary_tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     of_readings = {**metrics, "experiments": readings or metrics["experiments"]}
     choices = choices_table(of_readings)
     candidates = [
-        claim_tables(metrics)[0],
+        verdict_table(metrics),
         figure_table(metrics, TABLE_2),
         figure_table(of_readings, TABLE_1),
         missing_table(metrics),
@@ -213,27 +212,23 @@ def find_figure(results: Any, figure: Figure) -> str:
     return "; ".join(dict.fromkeys(runs))
 
 
-def claim_tables(metrics: Mapping[str, Any]) -> tuple[ReportTable, ReportTable]:
-    """The verdicts, with a column for each reading of the paper; and what each rests on."""
-    labels, verdicts, reasons = metrics["labels"], [], []
-    claims = judge_claims(metrics)
-    names = list(dict.fromkeys(claim.protocol for claim in claims))
+def verdict_table(metrics: Mapping[str, Any]) -> ReportTable:
+    """The verdicts, with a column for each reading of the paper."""
+    labels, rows, claims = metrics["labels"], [], judge_claims(metrics)
     for topic in dict.fromkeys(claim.topic for claim in claims):
         several = [claim for claim in claims if claim.topic == topic]
         cells = (f"{claim.here}: {claim.verdict}" for claim in several)
-        verdicts.append((several[0].text, several[0].published, *cells))
-        reasons.append((topic, merge_texts({labels[each.protocol]: each.reason for each in several})))
-    seeds = metrics["seeds"]
+        rows.append((several[0].text, several[0].published, *cells))
+    seeds, lacks = metrics["seeds"], dict.fromkeys(claim.lacks for claim in claims if claim.lacks)
     note = (
         f"Medians over the seeds {seeds[0]} to {seeds[-1]}, in brackets their range. As published: within a "
         "quarter of the published figure, or that is in the middle half of the runs. Not comparable: "
         "the paper's conditions are not met, or runs contradict each other."
     )
+    names = dict.fromkeys(claim.protocol for claim in claims)
     heading = ("claim", "published", *(labels[name] for name in names))
-    return (
-        ReportTable("Verdicts", heading, tuple(verdicts), note),
-        ReportTable("What the verdicts rest on", ("claim", "reason"), tuple(reasons)),
-    )
+    note += f" Here: {'; '.join(lacks)}." if lacks else ""
+    return ReportTable("Verdicts", heading, tuple(rows), note)
 
 
 MISSING = (("common", "accuracy", ".3f"), ("t_h", "t_h", ".2%"))
