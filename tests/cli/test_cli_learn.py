@@ -1,6 +1,7 @@
 """`hornbook learn` about a model: a theory by queries, by each learner, and what the command refuses."""
 
 import json
+import re
 import sys
 from importlib import import_module
 
@@ -106,19 +107,34 @@ def test_a_judge_of_the_user_is_learned_by_the_paper_s_algorithm_too(hornbook, t
     assert done.returncode == 0 and "FAILS" not in done.stdout
 
 
-def test_a_judge_without_a_target_is_read_as_in_the_paper(hornbook, tmp_path):
-    frame = pd.DataFrame([[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]] * 5, columns=["fever", "cough", "ill"])
-    frame.insert(0, "age", [40.5, 50.5, 60.5, 70.5] * 5)
+def test_a_judge_without_a_target_is_read_as_in_the_paper_and_held_against_the_rules_of_the_rows(
+    hornbook, tmp_path
+):
+    """The judge is a Horn theory, which is found, so that h_nn is 0 and t_h is t_nn."""
+    rows = [[1, 0, 1], [0, 1, 0], [0, 0, 0], [1, 1, 1]]
+    frame = pd.DataFrame(rows * 5, columns=["fever", "cough", "ill"])
+    frame.insert(0, "age", [40.5, 50.5, 60.5, 70.5] * 5)  # its bins exclude each other in rows only
     frame.to_csv(tmp_path / "patients.csv", index=False)
     vocabulary = Binariser.fit(frame, dual=True).vocabulary
-    weights = np.zeros((1, len(vocabulary)))
-    weights[0, [vocabulary.index("not_fever"), vocabulary.index("ill")]] = 1
-    MLP.of([(weights, np.array([-0.75]))], vocabulary, encoding="zero").save(tmp_path / "judge.safetensors")
+    weights = np.zeros((2, len(vocabulary)))
+    for neuron, names in zip(weights, (("fever", "not_ill"), ("not_fever", "ill")), strict=True):
+        neuron[[vocabulary.index(name) for name in names]] = 1
+    layers = [(weights, np.array([-1.5, -1.5])), (np.array([[-1.0, -1.0]]), np.array([0.1]))]
+    MLP.of(layers, vocabulary, encoding="zero").save(tmp_path / "judge.safetensors")
     command = ["learn", tmp_path / "patients.csv", "--model", tmp_path / "judge.safetensors"]
-    done = hornbook(*command, "--learner", "lrn_star", "--json")
-    assert (done.returncode, done.stderr) == (0, "")
-    settings = json.loads(done.stdout)["provenance"]["settings"]
+    command += ["--learner", "lrn_star", "--json"]
+    plain = hornbook(*command)
+    assert (plain.returncode, plain.stderr) == (0, "")
+    settings = json.loads(plain.stdout)["provenance"]["settings"]
     assert settings["sample_size"] == "paper" and settings["judge"]
+    done = hornbook(*command, "--target", "ill", "--row-rules", "-o", tmp_path / "run")
+    (note,) = [each for each in json.loads(done.stdout)["notes"] if "t_nn" in each]
+    assert note.startswith("T is 4 rules of rows")
+    shares = dict(zip(("t_h", "t_nn", "h_nn"), re.findall(r" on (\S+) %", note), strict=True))
+    assert shares["h_nn"] == "0.00" and shares["t_h"] == shares["t_nn"]
+    assert hornbook("verify", tmp_path / "run").returncode == 0
+    done = hornbook(*command, "--row-rules")
+    assert is_one_line(done) and "--target" in done.stderr
 
 
 def test_horn1_is_refused_for_variables_with_duals(hornbook, arguments):

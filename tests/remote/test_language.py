@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -21,9 +22,12 @@ from hypothesis import strategies as st
 from model_servers import Reply, serve
 
 from hornbook.errors import HornbookError, ModelError
+from hornbook.extraction import learn_levels
+from hornbook.extraction.envelope import ENVELOPE_SETTINGS
 from hornbook.models import Subject, load_model
 from hornbook.paper.envelopes import TEMPLATES as WORDINGS
 from hornbook.paper.envelopes import make_sentence
+from hornbook.queries import Budget
 from hornbook.remote import Sentence
 from hornbook.remote import http as endpoint_http
 from hornbook.remote.language import open_model
@@ -135,6 +139,38 @@ def test_a_server_that_gives_one_answer_a_request_is_asked_for_each_vote(tmp_pat
         assert len(server.bodies) == 5
 
 
+def test_a_chat_model_proposes_cases_and_each_is_checked(tmp_path: Path) -> None:
+    """Of three proposals a query one is true at first; the rules are those of the answers alone."""
+
+    def converse(path: str, body: Any, number: int) -> Reply:
+        if "These rules" not in body["messages"][0]["content"]:
+            return chat(path, body, number)
+        said = ["job: a nurse, pronoun: he", "job: boxer\nplace: Asia\npronoun: he", "I cannot say."]
+        return Reply({"choices": [{"message": {"content": said[number % 3]}}]})
+
+    with serve(converse) as server:
+        source = describe(tmp_path / "model.toml", f"{server.url}/v1/chat/completions", proposals=3)
+        subject = Subject.bind(load_model(source), ROWS, target="pronoun", hold_out=False)
+        limited = replace(ENVELOPE_SETTINGS, budget=Budget(100, 11))
+        extraction = learn_levels(subject, settings=limited)
+        asked = [body["messages"][0]["content"] for body in server.bodies]
+        assert any(
+            "job = nurse and pronoun = he: impossible" in text for text in asked if "These rules" in text
+        )
+    note = next(note for note in extraction.notes if "proposed" in note)
+    proposed, true = [int(word) for word in note.split() if word.isdigit()]
+    assert proposed >= 3 and 1 <= true < proposed
+    assert "if job = nurse and pronoun = he: impossible" in {
+        f"{line.text}: {line.outcome}" for line in extraction.explanation.lines()
+    }
+
+
+def test_a_case_is_read_from_a_text_by_whole_words() -> None:
+    sentence = Sentence(TEMPLATE, "pronoun", WORDS, UNKNOWN)
+    assert sentence.read_case("The nurse, from Europe or Asia: SHE.") == {"job": "nurse", "pronoun": "she"}
+    assert sentence.read_case("them") == {}
+
+
 def test_answers_are_kept_and_nothing_is_asked_twice(tmp_path: Path) -> None:
     with serve(complete) as server:
         source = describe(tmp_path / "model.toml", f"{server.url}/v1/completions")
@@ -190,6 +226,7 @@ def test_a_server_that_refuses_log_probabilities_is_quoted(tmp_path: Path) -> No
         ({"words": {**WORDS, "pronoun": {"she": "They", "he": "they"}}}, "two different words"),
         ({"read": "guesses"}, 'read is "guesses", expected'),
         ({"votes": 0}, "1 vote or more, not 0"),
+        ({"proposals": -1}, "0 proposals or more, not -1"),
     ],
 )
 def test_sentences_that_cannot_be_said_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -46,6 +46,9 @@ def learn(
     model: options.Model = None,
     train: Annotated[bool, options.what("--train", help="Train a network on the variables instead.")] = False,
     judge: Annotated[bool, options.what("--judge", help="The model accepts or rejects whole rows.")] = False,
+    row_rules: Annotated[
+        bool, options.what("--row-rules", help="A judge that learned a rule for each row.")
+    ] = False,
     learner: Annotated[Learner | None, options.what(help="prime, lrn_star, horn1 or envelope.")] = None,
     margin: Annotated[
         float, options.what(min=0, help="With envelope: scores this close are possible.")
@@ -108,8 +111,9 @@ def learn(
         raise HornbookError("name a table: a file with rows like those that the model reads, or a dataset")
     from hornbook.tables import is_source
 
-    if model is not None and target is None and is_source(data):
+    if model is not None and target is None and not row_rules and is_source(data):
         judge, target = True, WHOLE_ROWS  # a classifier has a target
+    judge = judge or row_rules
     reading, asking, chosen = (
         bind_options(TableOptions, locals()),
         bind_options(ModelOptions, locals()),
@@ -127,6 +131,7 @@ class LearnSettings:
 
     learner: Learner | None
     judge: bool
+    row_rules: bool
     margin: float
     max_rules: int
     max_literals: int | None
@@ -175,6 +180,7 @@ class LearnSettings:
             "judge": self.judge,
             "max_rules": self.max_rules,
             "max_literals": self.max_literals,
+            **({"row_rules": True} if self.row_rules else {}),
             "encoding": self.encoding,
         }
         return {

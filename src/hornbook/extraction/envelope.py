@@ -16,7 +16,7 @@ from hornbook.errors import BudgetExhausted, HornbookError
 from hornbook.extraction.fidelity import AnswerTable, Fidelity
 from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory
-from hornbook.models import Subject
+from hornbook.models import RemoteModel, Subject
 from hornbook.queries import (
     Binariser,
     Budget,
@@ -62,6 +62,9 @@ MEASURED_CASES = 1000
 
 Tell: TypeAlias = Callable[[str], None]
 """Is called with what the run is about to do, in words."""
+
+Propose: TypeAlias = Callable[[list[str]], Batch]
+"""Cases that a model expects to break rules in words; perhaps none."""
 
 
 @dataclass(eq=False)
@@ -211,7 +214,13 @@ def learn_levels(
 
     world = World(binariser.vocabulary, binariser.groups)
     cases = AskedCases(world, len(world.axes) - 1, ask, accept, settings.budget, tell)
-    extraction = _learn(cases, binariser, settings, max_cases)
+    source = subject.predictor.source
+
+    def propose(rules: list[str]) -> Batch:
+        proposed = source.propose(rules) if isinstance(source, RemoteModel) else []
+        return binariser.batch(pd.DataFrame(proposed, columns=list(binariser.columns), dtype=object))
+
+    extraction = _learn(cases, binariser, settings, max_cases, propose)
     summaries = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in names)
     rule = "" if margin == 0 else f"; classes within {margin:g} of the likeliest are possible too"
     return replace(
@@ -311,7 +320,7 @@ def learn_judged_cases(subject: QuerySubject, settings: Settings = ENVELOPE_SETT
     )
     columns = tuple(ColumnSummary.of(subject.frame[name], subject.words) for name in binariser.columns)
     return replace(
-        _learn(cases, binariser, settings, MAX_CASES),
+        _learn(cases, binariser, settings),
         target=subject.target,
         columns=columns,
         missing_values=teacher.describe(),
@@ -319,12 +328,18 @@ def learn_judged_cases(subject: QuerySubject, settings: Settings = ENVELOPE_SETT
     )
 
 
-def _learn(cases: AskedCases, binariser: Binariser, settings: Settings, max_cases: int) -> Extraction:
+def _learn(
+    cases: AskedCases,
+    binariser: Binariser,
+    settings: Settings,
+    max_cases: int = MAX_CASES,
+    propose: Propose | None = None,
+) -> Extraction:
     """Learn from every case if that can be done within the limits, otherwise from samples."""
     try:
         accepted = cases.ask_all(max_cases)
     except BudgetExhausted as reason:
-        extraction = _learn_from_samples(cases, binariser, settings)
+        extraction = _learn_from_samples(cases, binariser, settings, propose)
         note = f"samples were asked about, and not every case: {reason}"
         return replace(extraction, notes=(note, *extraction.notes))
     seconds = settings.budget.seconds  # a part of them is left for rules, however long the answers took
@@ -420,10 +435,13 @@ def _note_beyond(beyond: BeyondHorn, size: int) -> Iterator[str]:
     )
 
 
-def _learn_from_samples(cases: AskedCases, binariser: Binariser, settings: Settings) -> Extraction:
-    """Rules that samples could not tell from the envelope."""
+def _learn_from_samples(
+    cases: AskedCases, binariser: Binariser, settings: Settings, propose: Propose | None
+) -> Extraction:
+    """Rules that samples, and what the model proposes, could not tell from the envelope."""
     world = cases.world
     known, theory, queries = KnownCases(cases, world), world.background, 0
+    proposals = _Proposals(known, binariser, propose)
     sampling = Sampling(
         known,
         world,
@@ -439,7 +457,7 @@ def _learn_from_samples(cases: AskedCases, binariser: Binariser, settings: Setti
         theory, queries = hypothesis, queries + 1
         if reason := settings.budget.exhausted_by(queries - 1):
             raise BudgetExhausted(reason)
-        return sampling(hypothesis)
+        return proposals.find_counterexample(hypothesis) or sampling(hypothesis)
 
     guarantee: Guarantee = Unknown("no query found the rules right")
     cases.share, cases.tell = 1 - MEASURING_SHARE, None
@@ -464,8 +482,40 @@ def _learn_from_samples(cases: AskedCases, binariser: Binariser, settings: Setti
         stop_reason=stop_reason,
         distribution=world.describe(),
         provenance={"queries": queries},
-        notes=tuple(_note_set_aside(known, rules)),
+        notes=(*proposals.list_notes(), *_note_set_aside(known, rules)),
     )
+
+
+@dataclass
+class _Proposals:
+    """Cases that a model itself proposes against rules: each is a counterexample only if it answers so."""
+
+    known: KnownCases
+    binariser: Binariser
+    propose: Propose | None
+    proposed: int = 0
+    true: int = 0
+
+    def find_counterexample(self, hypothesis: HornTheory) -> Counterexample | None:
+        """The first proposal about which the model answers otherwise than the rules."""
+        if self.propose is None:
+            return None
+        lines = make_rules(hypothesis.minimise(), self.binariser).lines()
+        batch = self.propose([f"{line.text}: {line.outcome}" for line in lines])
+        if not len(batch):
+            return None
+        accepted = self.known(batch)
+        differs = accepted != hypothesis.satisfied_by(batch)
+        self.proposed, self.true = self.proposed + len(batch), self.true + int(differs.sum())
+        if not differs.any():
+            return None
+        first = int(differs.argmax())
+        return Counterexample(batch[first], bool(accepted[first]), "proposals")
+
+    def list_notes(self) -> Iterator[str]:
+        """How many proposals were true, if there were any."""
+        if self.proposed:
+            yield f"of {self.proposed:,} cases that the model proposed, {self.true:,} were counterexamples"
 
 
 def _draw_labelled(cases: AskedCases, seed: int) -> tuple[Batch, Bools]:

@@ -32,11 +32,12 @@ from hornbook.queries import (
     QuerySubject,
     Settings,
     extract,
+    measure_disagreement,
     measure_rules,
 )
 from hornbook.queries.membership import TIMED_BLOCK
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share, check_tolerances
+from hornbook.statistics import Share, check_tolerances, sample_size
 
 POOL_SAMPLES = 1 << 14
 """Labelled samples that rules are compared on during a run."""
@@ -210,6 +211,7 @@ class TheoryMeasurement:
                 *subject.describe_units(),
                 *self._note_choice(point, points[-1]),
                 *self._list_notes(rules, rules.derive(samples[0])),
+                *self._compare_with_target(rules.theory),
                 *note_changed_answers(result.changed_answers),
                 *answers.list_notes(),
             ),
@@ -283,6 +285,24 @@ class TheoryMeasurement:
         if rules.label is not None:
             left = rules.derive(items) == UNDETERMINED
             yield LineStatistics(counts[-1], Share.where(left), Share.where(labels[left] == rules.default))
+
+    def _compare_with_target(self, theory: HornTheory) -> Iterator[str]:
+        """How often a judge, its rules and its target T differ, on twice the samples of a query."""
+        teacher, settings, answers = self.subject.teacher, self.settings, self.answers
+        late = answers.deadline is not None and answers.deadline.passed
+        if teacher.theory is None or answers.failure is not None or late:
+            return
+        width = len(teacher.theory.vocabulary)
+        size = 2 * sample_size(settings.size, width, settings.epsilon, settings.delta, 1)
+        judges = {"t": teacher.theory.satisfied_by, "h": theory.satisfied_by, "nn": teacher.decide_items}
+        rng = generator(self.subject.seed, Purpose.RULE_JUDGEMENT)
+        shares = measure_disagreement(judges, teacher.distribution, size, rng).shares
+        rows = len(teacher.theory) - len(teacher.theory.vocabulary.pairs)
+        yield (
+            f"T is {rows} rules of rows and the disjointness of duals. Of {size:,} fresh "
+            f"interpretations, half of which violate T, rules and T differ on {shares['t_h']} (t_h), "
+            f"model and T on {shares['t_nn']} (t_nn), rules and model on {shares['h_nn']} (h_nn)."
+        )
 
     def _note_choice(self, chosen: FrontierPoint, whole: FrontierPoint) -> Iterator[str]:
         """How many other rules there are."""

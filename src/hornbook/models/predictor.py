@@ -403,6 +403,10 @@ class RemoteModel(ABC):
         """The one number for each row that a class is made of from ½ on; None if it answers otherwise."""
         return None
 
+    def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Rows that the model expects to break rules about it; none from one that does not speak."""
+        return []
+
     @abstractmethod
     def describe_requests(self) -> str:
         """What it was asked so far, in a line."""

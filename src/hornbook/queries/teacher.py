@@ -28,6 +28,7 @@ from hornbook.queries.distributions import Distribution, Labelled, Random, Rows
 from hornbook.queries.literals import Literals, extend_batch
 from hornbook.queries.membership import Judge
 from hornbook.queries.variables import Binariser, is_binary, wrap_column_model
+from hornbook.queries.violations import target_questions, target_theory
 from hornbook.randomness import Purpose, generator
 from hornbook.tables import Kind, infer_kind, read_frame, split_rows
 
@@ -62,6 +63,8 @@ class QueryTeacher:
         What a classifier calls its classes.
     drawn
         Where the interpretations of a judge come from, if not from the table.
+    theory
+        The target T of a judge, if it is known: how often judge and rules differ from it is measured.
 
     Examples
     --------
@@ -82,6 +85,7 @@ class QueryTeacher:
     seed: int = 0
     classes: tuple[Any, ...] = (False, True)
     drawn: Distribution | None = None
+    theory: HornTheory | None = None
 
     @cached_property
     def reads_columns(self) -> bool:
@@ -242,6 +246,7 @@ class QuerySubject(Binding[QueryTeacher]):
         kinds: dict[str, Kind] | None = None,
         code_book: CodeBookSource = None,
         groups: ArrayLike | None = None,
+        row_rules: str | None = None,
         seed: int = 0,
     ) -> QuerySubject:
         """Bind a model to the variables that the columns of a table are made into.
@@ -263,11 +268,15 @@ class QuerySubject(Binding[QueryTeacher]):
             The user's words: a TOML file, a mapping of its shape, or a `CodeBook`.
         groups
             The group of each row: its rows are all held out, or none.
+        row_rules
+            The class of a judge's rows, if its target T is a rule a row, as in the paper: then half of the
+            questions violate one of them, the rest is random, and values of a column exclude each other no
+            more than in the paper.
         seed
             Decides which rows are held out, and makes answers repeatable.
 
         """
-        drawn = Random(X) if isinstance(X, Vocabulary) else None
+        drawn: Distribution | None = Random(X) if isinstance(X, Vocabulary) else None
         frame = read_frame(X if drawn is None else _draw_rows(drawn.vocabulary, seed))
         words = read_code_book(code_book, frame)
         used, kept_back = split_rows(frame, seed, target is not None, groups)
@@ -276,7 +285,12 @@ class QuerySubject(Binding[QueryTeacher]):
         if binariser is None:
             binariser = fit_binariser(predictor, own, kinds or _infer_kinds(frame, words), target is not None)
         classes = (False, True) if target is None else classes
-        teacher = QueryTeacher(predictor, binariser, own, target, seed, classes, drawn)
+        theory = None
+        if row_rules is not None:
+            binariser = replace(binariser, exclusive=False)
+            theory = target_theory(binariser.batch(frame), binariser.find_variable(row_rules), "drop")
+            drawn = target_questions(theory)
+        teacher = QueryTeacher(predictor, binariser, own, target, seed, classes, drawn, theory)
         return cls(teacher, frame, kept_back, words, target or "what it accepts", seed, groups)
 
 

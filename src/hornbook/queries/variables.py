@@ -68,6 +68,8 @@ class Binariser(Displayed):
         Whether each has a dual `not_…`, which stands for the negation; duals come after all others.
     closed
         Whether the variables of a column without a value are false, and not unknown.
+    exclusive
+        Whether the variables of a column exclude each other in questions and rules; in rows they always do.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Binariser(Displayed):
     variables: tuple[Variable, ...]
     dual: bool = False
     closed: bool = False
+    exclusive: bool = True
 
     @classmethod
     def fit(
@@ -165,7 +168,7 @@ class Binariser(Displayed):
     @cached_property
     def groups(self) -> Groups:
         """Sets of variables that exclude each other: those of one column."""
-        return group_by_column([condition.column for condition in self.conditions])
+        return group_by_column([condition.column for condition in self.conditions]) if self.exclusive else ()
 
     def background(self, label: str | None = None) -> HornTheory:
         """The rules that hold by construction: duals are disjoint, and so are the variables of a column.
@@ -197,6 +200,13 @@ class Binariser(Displayed):
         """The values of the variables: 1, 0, or NaN where the column's value is missing."""
         index = getattr(as_frame(X), "index", None)
         return pd.DataFrame(self.batch(X).to_array(), index, list(self.vocabulary))
+
+    def find_variable(self, column: str) -> str:
+        """The variable of a column of two values."""
+        own = [name for name, condition in self.variables if condition.column == column]
+        if len(own) != 1:
+            raise HornbookError(f"column {column!r} becomes {len(own)} variables; a class has two values")
+        return own[0]
 
     def describe(self, name: str) -> str:
         """The condition behind a variable's name."""

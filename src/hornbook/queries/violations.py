@@ -15,6 +15,7 @@ from hornbook.queries.distributions import (
     DEFAULT_MISSING,
     BitSliced,
     Distribution,
+    Mixture,
     Random,
     draw_numbers,
     percent,
@@ -222,3 +223,8 @@ def row_rules(rows: Batch, label: str) -> list[Rule]:
             raise HornbookError(f"row {number} has no value for the label {label!r}; drop such rows")
         rules.append(Rule(row.true - set(classes), head))
     return rules
+
+
+def target_questions(theory: HornTheory) -> Mixture:
+    """What the paper asks a network about: half violations of T, half random interpretations."""
+    return Mixture((Violations(theory, OPEN_UNKNOWN), Random(theory.vocabulary)), (1.0, 1.0))

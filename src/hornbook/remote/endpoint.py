@@ -308,6 +308,17 @@ class Endpoint(RemoteModel):
         content = self.protocol.add_missing(content, lambda: self.client.post(url, request)[0])
         return self.protocol.read(content, len(rows)), seconds
 
+    def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
+        """Rows that the model, if it chats and the user wants proposals, expects to break rules about it."""
+        sentence, request = self.settings.sentence, self.protocol.write_proposals(rules)
+        if sentence is None or request is None:
+            return []
+        try:
+            contents = [self.client.post(self.protocol.url, request)[0] for _ in range(sentence.proposals)]
+        except BatchTooLarge:
+            raise self._too_late() from None
+        return [sentence.read_case(text) for each in contents for text in self.protocol.read_texts(each)]
+
     def _too_late(self) -> ModelTimeout:
         """The error for a server that is too slow for a single question."""
         return ModelTimeout(

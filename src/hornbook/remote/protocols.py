@@ -135,6 +135,14 @@ class EndpointProtocol(ABC):
         """A response with what a server leaves out, where the same request gets it; `ask` repeats it."""
         return content
 
+    def write_proposals(self, rules: Sequence[str]) -> Any:
+        """The request for a case against rules in words; None where the model does not speak."""
+        return None
+
+    def read_texts(self, content: Any) -> list[str]:
+        """The answers in words in a response to it."""
+        return []
+
     @abstractmethod
     def read(self, content: Any, size: int) -> list[Any]:
         """The answers of a response, a JSON value a row; raise ModelError if it has another shape."""
@@ -310,6 +318,11 @@ class ChatProtocol(LanguageProtocol):
         while self.sentence.read == "votes" and len(choices) < self.sentence.votes:
             choices = [*choices, *self._read_choices(ask())]
         return {"choices": choices}
+
+    def write_proposals(self, rules: Sequence[str]) -> Any:
+        """The request for a case against rules."""
+        message = {"role": "user", "content": self.sentence.ask_for_case(rules)}
+        return self._name_model({"messages": [message], "max_tokens": 64, "temperature": 1})
 
     def _read_choices(self, content: Any) -> list[Any]:
         """The answers in a response."""

@@ -28,7 +28,15 @@ BLANK = "____"
 INSTRUCTION = "Fill in the blank. Answer with one word, {choices}.\n\n{sentence}"
 """What a chat model is told; a user can write another one."""
 
+PROPOSAL = """These rules say how you complete the sentence "{template}":
+{rules}
 
+Name one case that breaks a rule, or that shows that a rule is missing. Choose one value a line:
+{levels}"""
+"""How a chat model is asked for a case against rules."""
+
+
+@leaves_out_defaults
 @dataclass(frozen=True)
 class Sentence:
     """A sentence for each row, and the words in it for the levels of columns.
@@ -50,6 +58,8 @@ class Sentence:
         How many answers are asked for.
     instruction
         What a chat model is told, with `{choices}` and `{sentence}`.
+    proposals
+        How many cases a chat model proposes against each hypothesis of a run by samples.
 
     Examples
     --------
@@ -73,6 +83,7 @@ class Sentence:
     read: Literal["probabilities", "votes"] = "probabilities"
     votes: int = 5
     instruction: str = INSTRUCTION
+    proposals: int = 0
 
     def __post_init__(self) -> None:
         named = self._list_columns()
@@ -95,6 +106,8 @@ class Sentence:
             raise HornbookError(f"{self.asks!r} needs two different words or more, one for each level")
         if self.votes < 1:
             raise HornbookError(f"there are 1 vote or more, not {self.votes}")
+        if self.proposals < 0:
+            raise HornbookError(f"there are 0 proposals or more, not {self.proposals}")
 
     def describe(self) -> dict[str, Any]:
         """What answers depend on, ready for JSON."""
@@ -152,6 +165,25 @@ class Sentence:
         *others, last = self.choices
         choices = f"{', '.join(others)} or {last}"
         return self.instruction.format(choices=choices, sentence=f"{before}{BLANK}{after}")
+
+    def ask_for_case(self, rules: Sequence[str]) -> str:
+        """How a chat model is asked for a case against rules about itself."""
+        rule_list = "\n".join(f"- {rule}" for rule in rules) or "- everything is possible"
+        levels = "\n".join(f"{column}: {', '.join(levels)}" for column, levels in self.words.items())
+        return PROPOSAL.format(template=self.template, rules=rule_list, levels=levels)
+
+    def read_case(self, text: str) -> dict[str, str]:
+        """The level of each column that a text names, or the words for it; none of a column with several."""
+        case = {}
+        for column, levels in self.words.items():
+            named = [
+                level
+                for level, words in levels.items()
+                if re.search(rf"(?<!\w)({re.escape(level)}|{re.escape(words)})(?!\w)", text, re.IGNORECASE)
+            ]
+            if len(named) == 1:
+                case[column] = named[0]
+        return case
 
     def share_tokens(self, likeliest: Mapping[str, float]) -> dict[str, float] | None:
         """The share of each level in the probabilities of the likeliest tokens of an answer.

@@ -140,6 +140,7 @@ class TargetTable:
             model,
             frame,
             target=None if settings["judge"] else self.target,
+            row_rules=self.target if settings.get("row_rules") else None,
             kinds=self.kinds_of(frame, words),
             code_book=words,
             groups=self.groups,
