@@ -131,7 +131,7 @@ def test_a_fault_of_ours_is_one_line_with_exit_code_4_and_a_traceback_in_a_file(
     def fail(*_):
         raise ZeroDivisionError("the moon\nis full")
 
-    monkeypatch.setattr("hornbook.cli.explain.read_pairs", fail)
+    monkeypatch.setattr("hornbook.cli.predict.read_pairs", fail)
     monkeypatch.setattr("hornbook.runs.Run.load", lambda *_: MagicMock())
     done = hornbook("explain", "run", "--set", "age=1")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (4, "", 1)
