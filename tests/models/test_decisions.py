@@ -323,6 +323,6 @@ def test_predictor_onnx_classifier_decides_by_its_label(zipmap):
     tested = children(inputs)
     name = session.get_outputs()[0].name
     expected = session.run([name], {"X": tested.astype(np.float32)})[0]
-    for column, label in enumerate(model.classes_):
-        predictor = as_predictor(session, positive=label if zipmap else column)
+    for label in model.classes_:
+        predictor = as_predictor(session, positive=label)
         assert (predictor.decide(Batch.from_array(tested, VOCABULARY)) == (expected == label)).all()

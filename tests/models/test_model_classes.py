@@ -160,17 +160,6 @@ class Decider(Scorer):
         return THIRDS[thirds(rows["age"])]
 
 
-def test_probabilities_tell_how_many_classes_there_are():
-    class Counter(Scorer):
-        def predict(self, rows):
-            return (rows["age"] > 40) * 1
-
-    teacher = bind_classifier(Counter(), MIXED, seed=0)
-    assert teacher.classes == (0, 1, 2)
-    assert_labels(teacher, MIXED, (AGES > 40) * 1)
-    assert_labels(bind_classifier(Scorer(), MIXED, seed=0), MIXED, thirds(AGES))
-
-
 @pytest.mark.parametrize("classes", [None, THIRDS, THIRDS.tolist(), [*THIRDS[::-1]]])
 @pytest.mark.parametrize("kind", [Scorer, Decider])
 def test_wrappers_with_and_without_names_of_classes(kind, classes):

@@ -226,11 +226,6 @@ def two_outputs():
     return session(onnx_model(nodes, [(name, TensorProto.FLOAT, ["k", WIDTH]) for name in "ab"]))
 
 
-def labels_alone():
-    nodes = [helper.make_node("ArgMax", ["inputs"], ["label"], axis=1, keepdims=0)]
-    return session(onnx_model(nodes, [("label", TensorProto.INT64, ["k"])]))
-
-
 def two_inputs():
     kind, shape = TensorProto.FLOAT, ["k", WIDTH]
     infos = [helper.make_tensor_value_info(name, kind, shape) for name in ("inputs", "more", "sum")]
@@ -278,7 +273,6 @@ def logistic():
         (own_call, {}, "Own is not built yet"),
         (lambda: session(onnx_network("Relu")), {}, "cannot tell whether InferenceSession"),
         (two_outputs, {}, "has the outputs a, b; keep one"),
-        (labels_alone, {}, "tells only the label; say which is positive"),
         (two_inputs, {}, r"should take one matrix of numbers, or .*, not inputs: tensor\(float\) .*, more"),
     ],
 )

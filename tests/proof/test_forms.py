@@ -162,9 +162,9 @@ def test_a_model_that_differs_where_something_is_proved_is_refused_from_then_on(
 
     def decide(frame):
         odd = (frame.x == above) if frame.n.dtype == "int64" else np.ones(len(frame), bool)
-        return honest.decisions(frame) ^ odd.to_numpy(bool)
+        return honest.labels(frame) ^ odd.to_numpy(bool)
 
-    prover = bind_prover(replace(honest, decisions=decide), Domain.of(rows))
+    prover = bind_prover(replace(honest, labels=decide), Domain.of(rows))
     assert prover.prove([Threshold("x", 1.0)], 1).status == "proved"
     verdict = prover.prove([Threshold("x", 1.25)], 1)
     assert verdict.status == "undecided"
@@ -178,7 +178,7 @@ def test_a_model_that_is_not_monotone_where_that_was_proved_is_refused():
     honest = as_predictor(DecisionTreeClassifier().fit(rows, rows.x > 19))
     prover = bind_prover(honest, Domain.of(rows))
     assert prover.prove_monotone("x", 1).status == "proved"
-    liar = replace(honest, decisions=lambda frame: honest.decisions(frame) ^ (frame.x == 39).to_numpy())
+    liar = replace(honest, labels=lambda frame: honest.labels(frame) ^ (frame.x == 39).to_numpy())
     prover.wall.predictor = liar
     verdict = prover.prove_monotone("x", 1)
     assert verdict.status == "undecided" and "does not decide as was proved" in verdict.reason

@@ -24,7 +24,7 @@ from hornbook.models.adapters import as_predictor
 from hornbook.models.answers import OutOfAnswersError, choose_rows, hash_rows, spend
 from hornbook.models.inputs import ROWS_ASKED, read_numbers
 from hornbook.models.loading import load_model
-from hornbook.models.outputs import SCORE_ROUNDING, decide_for, flatten_column, number_labels, one_hot
+from hornbook.models.outputs import SCORE_ROUNDING, flatten_column, number_labels, one_hot
 from hornbook.models.predictor import Predictor, RemoteModel
 from hornbook.tables import GivenForm, restore_times
 
@@ -58,7 +58,7 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
     classes = predictor.classes or ()
     if len(classes) == 2:
         return view_class(predictor, 1), classes
-    return replace(predictor, column=None, positive=None, decisions=None), classes
+    return replace(predictor, column=None, positive=None), classes
 
 
 def _scores_second(predictor: Predictor) -> bool:
@@ -69,11 +69,7 @@ def _scores_second(predictor: Predictor) -> bool:
 
 def _decides_one_class(predictor: Predictor) -> bool:
     """Whether a model only decides for one of its classes, or against it."""
-    return (
-        predictor.positive is not None
-        or predictor.threshold is not None
-        or (predictor.decisions is not None and predictor.labels is None)
-    )
+    return predictor.positive is not None or predictor.threshold is not None
 
 
 def predict_two_classes(
@@ -173,24 +169,16 @@ def find_answered_classes(predictor: Predictor, frame: pd.DataFrame) -> Predicto
     labels = None
     if predictor.output == "score":
         labels = _list_answered_labels(answers, predictor.name, names)
-    columns = _count_probabilities(predictor, frame)
-    if labels is None or set(labels) <= set(range(columns)):
-        labels = (False, True) if answers.dtype == np.bool_ else names or tuple(range(max(2, columns)))
-        if len(labels) == 2:
-            return replace(predictor, classes=labels)  # a label of 0 or 1 is a score too
+    if labels is None:  # a label of 0 or 1 is a score too
+        return replace(predictor, classes=(False, True) if answers.dtype == np.bool_ else names or (0, 1))
     number = partial(_number_answers, predictor.outputs, predictor.name, labels)
-    if columns == len(labels):
-        scores = predictor.source.predict_proba
-    else:
-        scores = partial(one_hot, number, len(labels))
-    return replace(predictor, outputs=scores, classes=labels, labels=number)
+    return replace(predictor, outputs=partial(one_hot, number, len(labels)), classes=labels, labels=number)
 
 
 def view_class(predictor: Predictor, number: int) -> Predictor:
     """A model with classes as one that decides for one of them."""
     assert predictor.classes is not None
-    decisions = None if predictor.labels is None else partial(decide_for, predictor.labels, number)
-    return replace(predictor, column=number, positive=predictor.classes[number], decisions=decisions)
+    return replace(predictor, column=number, positive=predictor.classes[number])
 
 
 def _list_complete(frame: pd.DataFrame) -> pd.DataFrame:
@@ -272,15 +260,6 @@ def describe_numbers(name: str, number: float, threshold: str) -> str:
         f"{name} answers with numbers, such as {number:g}, and an explanation needs classes; say from which "
         f"number on it says yes{threshold}"
     )
-
-
-def _count_probabilities(predictor: Predictor, frame: pd.DataFrame) -> int:
-    """The number of columns of a model's probabilities beside its labels; 0 if it has none."""
-    if not all(hasattr(predictor.source, method) for method in ("predict", "predict_proba")):
-        return 0
-    scorer = replace(predictor, outputs=predictor.source.predict_proba)
-    probabilities = scorer.raw_answers(scorer.read(_list_complete(frame).head(1)))
-    return probabilities.shape[1] if probabilities.ndim == 2 else 2
 
 
 def _number_answers(

@@ -1,4 +1,4 @@
-"""From a model's outputs to scores of the positive class, leads over other classes, and labels."""
+"""From a model's outputs to scores of classes, leads over other classes, and labels."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
 
     """
     _refuse_other_shapes(raw, source)
-    single = _is_single(raw)
+    single = is_single(raw)
     classes = 2 if single else raw.shape[1]
     if column is None and classes > 2:
         raise HornbookError(f"{source}: there are {classes} classes; say which is positive, e.g. positive=1")
@@ -66,7 +66,7 @@ def class_scores(raw: NDArray[Any], output: Output, source: str) -> Floats:
 
     """
     _refuse_other_shapes(raw, source)
-    if _is_single(raw):
+    if is_single(raw):
         return np.stack([positive_scores(raw, column, output, source) for column in (0, 1)], axis=1)
     return as_floats(_softmax(raw) if output == "logit" else raw)
 
@@ -93,38 +93,21 @@ def positive_leads(raw: NDArray[Any], column: int | None, output: Output, scores
     array([False, False,  True])
 
     """
-    if _is_single(raw):
-        second = raw.reshape(-1) >= (0.0 if output == "logit" else 0.5)
-        return agree_in_sign(scores - 0.5, ~second if column == 0 else second)
     column = 1 if column is None else column
+    decided = choose_classes(raw, output) == column
+    if is_single(raw):
+        return agree_in_sign(scores - 0.5, decided)
     shares = _softmax(raw) if output == "logit" else raw
-    others = np.concatenate([shares[:, :column], shares[:, column + 1 :]], axis=1)
-    leads = as_floats((shares[:, column] - others.max(axis=1)) / 2)
-    return agree_in_sign(leads, raw.argmax(axis=1) == column)
+    others = np.delete(shares, column, axis=1)
+    return agree_in_sign(as_floats((shares[:, column] - others.max(axis=1)) / 2), decided)
 
 
-def lead_classes(
-    raw: NDArray[Any], output: Output, source: str
-) -> tuple[NDArray[np.intp], NDArray[Any], NDArray[Any]]:
-    """The class of each row, half of its lead over the next best one, and the scores that say so.
-
-    As for `positive_leads`, the largest of several outputs decides, and a single one by convention.
-
-    Examples
-    --------
-    >>> numbers, leads, _ = lead_classes(np.array([[0.7, 0.1, 0.2], [0.2, 0.4, 0.4]]), "probability", "model")
-    >>> numbers, leads
-    (array([0, 1]), array([0.25, 0.  ]))
-
-    """
-    if _is_single(raw):
-        scores = positive_scores(raw, 1, output, source)
-        leads = positive_leads(raw, 1, output, scores)
-        return (leads >= 0).astype(np.intp), abs(leads), scores
-    shares = _softmax(raw) if output == "logit" else raw
-    second, first = np.partition(shares, -2, axis=1)[:, -2:].T
-    extreme = np.abs(shares - 0.5).argmax(axis=1)[:, None]  # a NaN, if there is one
-    return raw.argmax(axis=1), (first - second) / 2, np.take_along_axis(shares, extreme, axis=1)[:, 0]
+def choose_classes(raw: NDArray[Any], output: Output) -> NDArray[np.intp]:
+    """The number of the class that the outputs about each row decide for, as for `positive_leads`."""
+    if is_single(raw):
+        return (raw.reshape(-1) >= (0.0 if output == "logit" else 0.5)).astype(np.intp)
+    numbers: NDArray[np.intp] = raw.argmax(axis=1)
+    return numbers
 
 
 def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
@@ -151,7 +134,7 @@ def one_hot(labels: Callable[[Any], NDArray[np.intp]], classes: int, rows: Any) 
     return scores
 
 
-def _is_single(raw: NDArray[Any]) -> bool:
+def is_single(raw: NDArray[Any]) -> bool:
     """Whether there is one number a row: the score of class 1 of two."""
     return raw.ndim == 1 or raw.shape[1] == 1
 
@@ -198,12 +181,6 @@ def number_labels(labels: NDArray[Any], classes: Sequence[Any]) -> NDArray[np.in
     for number, name in enumerate(classes):
         numbers[labels == name] = number
     return numbers
-
-
-def decide_for(labels: Callable[[Any], NDArray[np.intp]], number: int, rows: Any) -> NDArray[np.bool_]:
-    """Whether a model's class of each row is the one with a number."""
-    decided: NDArray[np.bool_] = labels(rows) == number
-    return decided
 
 
 def positive_column(positive: Any, name: str) -> int | None:

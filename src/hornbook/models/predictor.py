@@ -30,9 +30,9 @@ from hornbook.models.outputs import (
     Output,
     agree_in_sign,
     as_floats,
+    choose_classes,
     class_scores,
     flatten_column,
-    lead_classes,
     positive_leads,
     positive_scores,
 )
@@ -74,8 +74,6 @@ class Predictor(Displayed):
         The data type and memory order of arrays that the model reads fastest.
     source
         The original model, for proofs.
-    decisions
-        For models with `predict`: for each row of an array, whether it predicts the positive class.
     classes
         What the model calls its classes; None where it does not say. What it decides for is then the
         positive class or not.
@@ -118,7 +116,6 @@ class Predictor(Displayed):
     dtype: DTypeLike = np.float32
     order: bits.Order = "C"
     source: Any = None
-    decisions: Callable[[Any], Any] | None = None
     classes: tuple[Any, ...] | None = None
     labels: Callable[[Any], Any] | None = None
     form: Callable[[Any], Any] | None = None
@@ -146,18 +143,24 @@ class Predictor(Displayed):
 
     def score_rows(self, rows: Any) -> Floats:
         """The score of the positive class for each row in the model's own format."""
-        return self._scores(rows)[1]
+        return self._read_positive(self.output_rows(rows))
 
     def decide_rows(self, rows: Any) -> Bools:
         """Whether the model decides for the positive class, for each row in the model's own format."""
-        if self._own_decisions is None:
+        if self.labels is None or self.threshold is not None:
             return self.margin_rows(rows) >= 0
-        return self._ask_labels(self._own_decisions, rows).astype(np.bool_)
+        decided: Bools = self._ask_labels(rows) == (1 if self.column is None else self.column)
+        return decided
 
     def margin_rows(self, rows: Any) -> Floats:
         """How clearly the model decides for the positive class, for each row in the model's own format."""
-        leads = self._leads(rows)
-        return leads if self._own_decisions is None else agree_in_sign(leads, self.decide_rows(rows))
+        raw = self.output_rows(rows)
+        scores = self._read_positive(raw)
+        if self.threshold is not None:
+            leads: Floats = scores - self.threshold
+            return leads
+        leads = positive_leads(raw, self.column, self.output, scores)
+        return leads if self.labels is None else agree_in_sign(leads, self.decide_rows(rows))
 
     def classify_rows(self, rows: Any) -> NDArray[np.intp]:
         """The number of the class of each row in the model's own format, by one call of the model.
@@ -167,24 +170,25 @@ class Predictor(Displayed):
         if self.classes is None or self.threshold is not None:
             return self.decide_rows(rows).astype(np.intp)
         if self.labels is not None:
-            return self._ask_labels(self.labels, rows).astype(np.intp)
-        return self._lead_classes(self.output_rows(rows))[0]
+            return self._ask_labels(rows)
+        raw = self.output_rows(rows)
+        self._read_classes(raw)
+        return choose_classes(raw, self.output)
 
     def score_classes(self, rows: Any) -> Floats:
         """The score of every class for each row in the model's own format, by one call: (rows, classes)."""
-        scores = class_scores(self.output_rows(rows), self.output, self.name)
-        extreme = np.abs(scores - 0.5).argmax(axis=1)[:, None]  # a NaN, if there is one
-        self._refuse_other_than_scores(np.take_along_axis(scores, extreme, axis=1)[:, 0])
-        return scores
+        return self._read_classes(self.output_rows(rows))
 
     def lead_rows(self, rows: Any) -> Floats:
         """How far each row is from another decision; 0 where the outputs contradict the decision."""
         if self.classes is None or self.threshold is not None:
             return abs(self.margin_rows(rows))
-        numbers, leads = self._lead_classes(self.output_rows(rows))
-        if self.labels is not None:
-            leads = np.where(numbers == self.classify_rows(rows), leads, 0)
-        return as_floats(leads)
+        raw = self.output_rows(rows)
+        scores = self._read_classes(raw).copy()
+        numbers = choose_classes(raw, self.output) if self.labels is None else self._ask_labels(rows)
+        own = np.take_along_axis(scores, numbers[:, None], axis=1)[:, 0]
+        np.put_along_axis(scores, numbers[:, None], -np.inf, axis=1)
+        return as_floats(((own - scores.max(axis=1)) / 2).clip(0))
 
     def output_rows(self, rows: Any) -> NDArray[Any]:
         """The model's outputs as they are, one or several numbers for each row in the model's own format."""
@@ -273,11 +277,6 @@ class Predictor(Displayed):
         batch = Batch.from_array(values.to_numpy(np.float64), columns)
         return self.encoding.encode(batch, self.dtype, self.order)
 
-    @property
-    def _own_decisions(self) -> Callable[[Any], Any] | None:
-        """The model's `predict`, if it has one and no threshold is given."""
-        return self.decisions if self.threshold is None else None
-
     def _answer_in_blocks(
         self, answer: Callable[[Predictor, Any], Any], batch: Batch, kind: type[np.generic]
     ) -> NDArray[Any]:
@@ -290,33 +289,25 @@ class Predictor(Displayed):
             answers[start : start + PREDICTOR_BLOCK] = answer(self, rows)
         return answers
 
-    def _ask_labels(self, predict: Callable[[Any], Any], rows: Any) -> NDArray[Any]:
-        """What the model's `predict` says of each row."""
-        answers = self._ask(predict, rows)
+    def _ask_labels(self, rows: Any) -> NDArray[np.intp]:
+        """The number of the class that the model's `predict` gives each row."""
+        assert self.labels is not None
+        answers = self._ask(self.labels, rows)
         if answers.ndim != 1:
             raise HornbookError(f"{self.name} predicts several labels a row; explain one of them at a time")
-        return answers
+        return answers.astype(np.intp)
 
-    def _lead_classes(self, raw: NDArray[Any]) -> tuple[NDArray[np.intp], Floats]:
-        """The class that the outputs about each row are largest for, and half of its lead."""
-        numbers, leads, scores = lead_classes(raw, self.output, self.name)
+    def _read_classes(self, raw: NDArray[Any]) -> Floats:
+        """The score of every class, from outputs."""
+        scores = class_scores(raw, self.output, self.name)
         self._refuse_other_than_scores(scores)
-        return numbers, leads
+        return scores
 
-    def _leads(self, rows: Any) -> Floats:
-        """Score minus threshold or, without a threshold, the lead of the positive class."""
-        raw, scores = self._scores(rows)
-        if self.threshold is not None:
-            leads: Floats = scores - self.threshold
-            return leads
-        return positive_leads(raw, self.column, self.output, scores)
-
-    def _scores(self, rows: Any) -> tuple[NDArray[Any], Floats]:
-        """The model's outputs, and the score of the positive class."""
-        raw = self.output_rows(rows)
+    def _read_positive(self, raw: NDArray[Any]) -> Floats:
+        """The score of the positive class, from outputs."""
         scores = positive_scores(raw, self.column, self.output, self.name)
         self._refuse_other_than_scores(scores)
-        return raw, scores
+        return scores
 
     def _ask(
         self, ask: Callable[[Any], Any], rows: Any, convert: Callable[[Any], NDArray[Any]] | None = None
@@ -332,7 +323,7 @@ class Predictor(Displayed):
         except (ModelError, OutOfAnswersError):
             raise
         except (Exception, SystemExit) as error:
-            reason = f"{type(error).__name__}: {error}{name_words(str(error), rows)}"
+            reason = f"{type(error).__name__}: {error}{_name_words(rows)}"
             raise ModelError(f"{self.name} failed on {size}: {reason}") from error
         if raw.ndim == 0 or len(raw) != len(rows):
             count = len(raw) if raw.ndim else "a single number"
@@ -344,7 +335,7 @@ class Predictor(Displayed):
         if self.output == "probability":
             wrong |= np.abs(scores - 0.5) > 0.5 + SCORE_ROUNDING
         if wrong.any():
-            score = scores[int(wrong.argmax())]
+            score = scores[wrong][0]
             kind = "finite score" if self.output == "score" else "probability"
             hint = "; if it gives logits, pass output='logit'" if np.isfinite(score) else ""
             raise ModelError(f"{self.name} gave a row the score {score}, which is not a {kind}{hint}")
@@ -356,20 +347,17 @@ def _as_answers(raw: Any) -> NDArray[Any]:
     return answers if answers.dtype == np.float64 else answers.astype(np.float32, copy=False)
 
 
-def name_words(reason: str, rows: Any) -> str:
-    """Which column of words a model wanted numbers in, by the reason why it failed."""
+def _name_words(rows: Any) -> str:
+    """Which columns of words a model was given, which may have wanted numbers."""
     columns = rows.items() if hasattr(rows, "iloc") else ()
-    words = {name: values.dropna().unique() for name, values in columns if values.dtype.kind not in "biufcM"}
-    for name, values in words.items():
-        word = next((each for each in values if repr(each) in reason), None)
-        if word is not None:
-            return (
-                f"; column {name!r} has words, such as {word!r}: if the model was trained on numbers there, "
-                "say how they are written (--csv decimal=,), leave out their signs, or name the words for "
-                "missing values (--missing)"
-            )
-    is_about_types = any(part in reason for part in ("categor", "float", "numeric", "string", "dtype"))
-    return f"; columns of words are {', '.join(map(str, words))}" if words and is_about_types else ""
+    words = [f"{name} ({values.iloc[0]!r})" for name, values in columns if values.dtype.kind not in "biufcmM"]
+    return (
+        f"; columns of words are {', '.join(words)}: if the model was trained on numbers there, say how they "
+        "are written (--csv decimal=,), leave out signs such as % and $, or name the words for missing "
+        "values (--missing)"
+        if words
+        else ""
+    )
 
 
 class RemoteModel(ABC):

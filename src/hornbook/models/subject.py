@@ -152,7 +152,7 @@ class Binding(Displayed, Generic[TeacherT]):
         if isinstance(predictor.source, RemoteModel):
             numbers = predictor.source.read_numbers(predictor.read(rows))
             how = "; `threshold` in a TOML file that names it says from which other number on"
-        elif predictor.labels is None and predictor.decisions is None:
+        elif predictor.labels is None:
             numbers = flatten_column(predictor.output_rows(predictor.read(rows)))
         else:
             return

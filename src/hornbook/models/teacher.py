@@ -164,7 +164,7 @@ class ClassifierTeacher:
         predictor = self.predictor
         if len(self.classes) == 2 and predictor.classes is None:  # it decides for the second
             raise HornbookError("the model decides for one class already; leave out positive=")
-        viewed = replace(view_class(predictor, number), classes=None, labels=None)
+        viewed = replace(view_class(predictor, number), classes=None)
         return replace(self, predictor=viewed, classes=classes)
 
     def sample(self, size: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -405,10 +405,9 @@ def wrap_column_model(
     return replace(
         predictor,
         outputs=lambda facts: average(predictor.output_rows, facts),
-        decisions=lambda facts: average(predictor.decide_rows, facts) > 0.5,
+        labels=lambda facts: np.where(average(predictor.decide_rows, facts) > 0.5, column, -1),
         asks_another=True,
         classes=None,
-        labels=None,
         encoding=ENCODINGS["nan"] if takes_missing else COMPLETE,
         inputs=len(binariser.variables),
         names=binariser.names,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hornbook.errors import ModelError
 from hornbook.logic import Bools
 from hornbook.models.classes import describe_numbers, list_labels
-from hornbook.models.outputs import Output, class_column, class_scores, decide_for, positive_scores
+from hornbook.models.outputs import Output, class_column, class_scores, positive_scores
 from hornbook.models.predictor import Predictor
 from hornbook.remote.protocols import shorten
 
@@ -48,7 +48,6 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
         names=model.columns,
         inputs=None if model.columns is None else len(model.columns),
         dtype=np.float64,
-        decisions=partial(decide_for, labels, column),
         classes=tuple(classes),
         labels=labels,
         form=_keep,

@@ -16,7 +16,6 @@ from hornbook.models.inputs import COMPLETE, ENCODINGS, list_trained_columns, ta
 from hornbook.models.outputs import (
     Output,
     class_column,
-    decide_for,
     flatten_column,
     number_labels,
     one_hot,
@@ -71,18 +70,12 @@ def _scoring(model: Any, name: str, positive: Any) -> Predictor:
     classes = plain_labels(model.classes_)
     column = class_column(classes, positive, name)
     labels = own_labels(model, name)
-    decisions = partial(decide_for, labels, column)
     predictor = replace(
-        predictor,
-        positive=classes[column],
-        decisions=decisions,
-        classes=tuple(classes),
-        labels=labels,
+        predictor, positive=classes[column], column=column, classes=tuple(classes), labels=labels
     )
     if not hasattr(model, "predict_proba"):
-        return replace(predictor, outputs=partial(one_hot, labels, len(classes)), column=column)
-    outputs = partial(_call, model.predict_proba, names)
-    return replace(predictor, outputs=outputs, column=column, output="probability")
+        return replace(predictor, outputs=partial(one_hot, labels, len(classes)))
+    return replace(predictor, outputs=partial(_call, model.predict_proba, names), output="probability")
 
 
 def _trained_names(model: Any) -> Index[Any] | None:
@@ -156,7 +149,7 @@ def adapt_xgboost(model: Any, name: str, positive: Any, output: Output | None) -
         return replace(predictor, encoding=ENCODINGS["nan"], dtype=np.float32, order="C", convert=convert)
     column = positive_column(positive, name)
     objective = json.loads(model.save_config())["learner"]["objective"]["name"]
-    predictor = Predictor(
+    return Predictor(
         partial(_predict_xgboost, model),
         name,
         ENCODINGS["nan"],
@@ -167,11 +160,6 @@ def adapt_xgboost(model: Any, name: str, positive: Any, output: Output | None) -
         names=None if model.feature_names is None else tuple(model.feature_names),
         convert=partial(_as_categories, _list_categories(model)),
     )
-    if objective != "multi:softmax":
-        return predictor
-    if column is None:
-        raise HornbookError(f"{name} tells only the class; say which is positive, e.g. positive=1")
-    return replace(predictor, outputs=partial(_decide_xgboost, model, column), column=None)
 
 
 def _list_categories(booster: Any) -> frozenset[str]:
@@ -195,42 +183,26 @@ def _predict_xgboost(model: Any, array: NDArray[Any]) -> Any:
     return model.inplace_predict(array, validate_features=False)
 
 
-def _decide_xgboost(model: Any, label: int, array: NDArray[Any]) -> Any:
-    return _predict_xgboost(model, array) == label
-
-
 def adapt_lightgbm(model: Any, name: str, positive: Any, output: Output | None) -> Predictor:
     """What the booster predicts; ? is NaN.
 
     LightGBM rewrites the names of columns: those of a table are compared as it writes them, and those of
     variables are not.
     """
-    is_estimator = hasattr(model, "fit")
-    if is_estimator and not model.__sklearn_is_fitted__():
-        raise HornbookError(f"{name} is not fitted yet; call its fit first")
-    booster = model.booster_ if is_estimator else model
-    column: int | None
-    classes: tuple[Any, ...] | None = None
-    decisions = labels = None
-    if hasattr(model, "classes_"):
-        classes = tuple(plain_labels(model.classes_))
-        column = class_column(list(classes), positive, name)
-        label = classes[column]
-        labels = own_labels(model, name)
-        decisions = partial(decide_for, labels, column)
-    else:
-        label = column = positive_column(positive, name)
-    return Predictor(
+    _refuse_unfitted(model, name)
+    booster = model.booster_ if hasattr(model, "fit") else model
+    predictor = Predictor(
         booster.predict,
         name,
         ENCODINGS["nan"],
-        positive=label,
-        column=column,
         output=output or "score",
         inputs=booster.num_feature(),
         dtype=np.float64,  # in which it compares
-        decisions=decisions,
-        classes=classes,
-        labels=labels,
         convert=partial(_as_categories, frozenset()),
     )
+    if not hasattr(model, "classes_"):
+        column = positive_column(positive, name)
+        return replace(predictor, positive=column, column=column)
+    classes, labels = plain_labels(model.classes_), own_labels(model, name)
+    column = class_column(classes, positive, name)
+    return replace(predictor, positive=classes[column], column=column, classes=tuple(classes), labels=labels)

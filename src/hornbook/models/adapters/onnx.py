@@ -16,8 +16,8 @@ from hornbook.models.outputs import (
     Output,
     class_column,
     number_labels,
+    one_hot,
     positive_column,
-    refuse_output,
     unknown_output_error,
 )
 from hornbook.models.predictor import Predictor
@@ -62,49 +62,43 @@ def adapt_session(session: Any, name: str, positive: Any, output: Output | None)
     """One matrix of numbers, or an input for each column, and an output that is found as follows.
 
     Classifiers converted from scikit-learn and the like have a label, which decides, and
-    probabilities, which are the scores; `positive` is a column of them, or a label if they come
-    as maps. Where the graph does not name the label of a column, the largest probability
-    decides. A model with labels alone decides. A model with one output of numbers is a network:
-    whether it gives probabilities or logits is read off its last operator, unless `output`
-    says so.
+    probabilities, which are the scores; `positive` is a label. Where the graph does not name its labels,
+    they are what it answers about rows. A model with one output of numbers is a network: whether it gives
+    probabilities or logits is read off its last operator, unless `output` says so, and `positive` is a
+    column.
     """
     run, predictor = _make_runner(session, name)
     outputs = {each.name: each.type for each in session.get_outputs()}
     maps = [each for each, kind in outputs.items() if kind.startswith("seq(map(")]
     numbers = [each for each, kind in outputs.items() if kind.startswith(("tensor(float", "tensor(double"))]
     labels = [each for each in outputs if each not in maps + numbers]
-    classes = _classes(session) if labels else None
-    if classes is not None:
-        numbering = partial(_number_labels, run, labels[0], classes)
-        predictor = replace(predictor, classes=tuple(classes), labels=numbering)
-    if maps:
-        refuse_output(output, name)
-        scores = partial(_read_maps, run, maps[0], positive, name)
-        decisions = partial(_decide_by_map, run, labels[0], maps[0], positive, name) if labels else None
-        return replace(predictor, outputs=scores, positive=positive, decisions=decisions)
-    if not numbers:
-        refuse_output(output, name)
-        if positive is None:
-            raise HornbookError(f"{name} tells only the label; say which is positive, e.g. positive=1")
-        return replace(
-            predictor, outputs=partial(_decide_by_label, run, labels[0], positive), positive=positive
-        )
     if len(numbers) > 1:
         raise HornbookError(f"{name} has the outputs {', '.join(numbers)}; keep one, e.g. with onnx.utils")
-    column = positive_column(positive, name)
-    decisions = None
-    if labels and classes is None and column is None:
-        return replace(predictor, outputs=partial(run, labels[0]))  # its answers about rows say what they are
-    if classes is not None and (column is not None or len(classes) == 2):
-        label = classes[class_column(list(range(len(classes))), column, name)]
-        decisions = partial(_decide_by_label, run, labels[0], label)
+    if not labels:
+        column = positive_column(positive, name)
+        kind = output or _infer_output(session, numbers[0], name)
+        return replace(
+            predictor, outputs=partial(run, numbers[0]), positive=column, column=column, output=kind
+        )
+    classes = _classes(session)
+    if classes is None:  # its answers about rows say what they are
+        answers = partial(run, labels[0])
+        return replace(
+            predictor, outputs=answers if positive is None else partial(_decide_by_label, answers, positive)
+        )
+    number = partial(_number_labels, partial(run, labels[0]), classes)
+    if maps:
+        scores: Any = partial(_read_maps, partial(run, maps[0]), classes)
+    else:
+        scores = partial(run, numbers[0]) if numbers else partial(one_hot, number, len(classes))
     return replace(
         predictor,
-        outputs=partial(run, numbers[0]),
-        decisions=decisions,
-        positive=column,
-        column=column,
-        output=output or ("probability" if labels else _infer_output(session, numbers[0], name)),
+        outputs=scores,
+        classes=tuple(classes),
+        labels=number,
+        positive=positive,
+        column=None if positive is None and len(classes) > 2 else class_column(classes, positive, name),
+        output=output or ("probability" if numbers else "score"),
     )
 
 
@@ -172,26 +166,18 @@ def _write_word(value: Any, name: str) -> str:
     return value if isinstance(value, str) else write_value(value)
 
 
-def _read_maps(run: Any, target: str, positive: Any, name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """The numbers of all classes, in the order of the first row's map, or that of the positive one alone."""
-    maps = run(target, array)
-    numbers = np.array([[each[label] for label in maps[0]] for each in maps], np.float32)
-    return numbers if positive is None else numbers[:, class_column(list(maps[0]), positive, name)]
+def _read_maps(run: Any, classes: list[Any], array: NDArray[Any]) -> NDArray[Any]:
+    """The numbers of all classes, (rows, classes)."""
+    return np.array([[each[label] for label in classes] for each in run(array)], np.float32)
 
 
-def _decide_by_map(run: Any, target: str, maps: str, positive: Any, name: str, array: NDArray[Any]) -> Any:
-    """Whether the label is the positive one, found by the keys of the first row's map."""
-    classes = list(run(maps, array[:1])[0])
-    return _decide_by_label(run, target, classes[class_column(classes, positive, name)], array)
-
-
-def _decide_by_label(run: Any, target: str, label: Any, array: NDArray[Any]) -> NDArray[Any]:
-    decided: NDArray[Any] = np.asarray(run(target, array)) == label
+def _decide_by_label(run: Any, label: Any, array: NDArray[Any]) -> NDArray[Any]:
+    decided: NDArray[Any] = np.asarray(run(array)) == label
     return decided
 
 
-def _number_labels(run: Any, target: str, classes: list[Any], array: NDArray[Any]) -> NDArray[np.intp]:
-    return number_labels(np.asarray(run(target, array)), classes)
+def _number_labels(run: Any, classes: list[Any], array: NDArray[Any]) -> NDArray[np.intp]:
+    return number_labels(np.asarray(run(array)), classes)
 
 
 def _infer_output(session: Any, target: str, name: str) -> Output:
