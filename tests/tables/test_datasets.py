@@ -16,8 +16,7 @@ from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.hcc import FEATURES, load_hcc, make_synthetic_hcc
 from hornbook.paper.task import draw_training_set
 from hornbook.queries import Binariser, target_theory
-from hornbook.tables import DATASETS, DEFAULT_DATASET, Table, load_dataset
-from hornbook.tables.datasets import hide_values
+from hornbook.tables import DATASETS, Table, load_dataset
 
 REAL = Path(
     os.environ.get("HORNBOOK_HCC") or Path(__file__).parents[3] / "shared" / "data" / "hcc-survival.csv"
@@ -79,7 +78,6 @@ def test_draw_training_set_of_the_hcc_patients(binarised: tuple[Binariser, Batch
 
 
 def test_make_synthetic_hcc_says_so_and_is_the_same_every_time() -> None:
-    assert DEFAULT_DATASET == "hcc-synthetic"
     table = load_dataset()
     assert "synthetic" in table.name
     assert "synthetic" in table.describe()
@@ -105,21 +103,14 @@ def test_every_dataset_loads_as_its_line_says(name: str) -> None:
     assert f"{table.features.shape[1]} features" in DATASETS[name]
     assert table.label is not None
     assert set(table.frame[table.label]) == {0, 1}
-    holed = load_dataset(name, missing=0.3, rng=np.random.default_rng(0))
-    assert holed.frame[table.label].notna().all()
-    assert holed.missing == pytest.approx(1 - 0.7 * (1 - table.missing), abs=0.05)
-    assert list(holed.frame) == list(table.frame)
-    assert holed.name.startswith(table.name)
-    assert Binariser.fit(holed.frame, kinds=holed.kinds).batch(holed.frame).size == len(table)
+    assert Binariser.fit(table.frame, kinds=table.kinds).batch(table.frame).size == len(table)
 
 
-def test_hide_values_requests_that_cannot_be_met_are_refused() -> None:
+def test_requests_that_cannot_be_met_are_refused() -> None:
     for call, message in (
         (lambda: load_dataset("hcc-synthetc"), "no dataset 'hcc-synthetc'; did you mean 'hcc-synthetic'"),
         (lambda: load_dataset("mushrooms"), "no dataset 'mushrooms'; there are hcc-synthetic, hcc"),
         (lambda: load_dataset("iris", path="x.csv"), "takes no path; to read a file use read_table"),
-        (lambda: load_dataset("iris", missing=0.1), "needs a random generator"),
-        (lambda: hide_values(load_dataset("iris"), 2, np.random.default_rng(0)), "between 0 and 1"),
         (lambda: load_dataset("hcc"), "download the patients from http"),
         (lambda: load_hcc("nowhere.csv"), "nowhere.csv is not the HCC dataset: cannot read nowhere.csv"),
     ):

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 ROWS_ASKED = 4
 """Number of rows with a missing value that are tried for each column."""
 
+MAX_VARIABLES_HIDDEN = 500
+"""Most variables of a model that are tried."""
+
 MAX_VALUES_ASKED = 1 << 22
 """Most values of the rows that are tried: of thousands of columns several are missing at a time."""
 
@@ -202,9 +205,10 @@ def takes_missing(predictor: Predictor) -> bool:
     """Whether a model of variables accepts NaN in each of them."""
     if predictor.inputs is None:
         return False
-    known = np.array([[0.0], [1.0]]).repeat(predictor.inputs, axis=1)
-    holes = [_hide(known, columns) for columns in _group_columns(known.shape)]
-    return _answers(predictor, np.concatenate(holes))
+    hidden = np.linspace(0, predictor.inputs - 1, min(predictor.inputs, MAX_VARIABLES_HIDDEN)).astype(np.intp)
+    rows = np.ones((len(hidden), predictor.inputs))
+    rows[np.arange(len(hidden)), hidden] = np.nan
+    return _answers(predictor, np.concatenate([rows, 0 * rows]))
 
 
 def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
@@ -221,7 +225,7 @@ def columns_with_missing(predictor: Predictor, table: Any) -> frozenset[str]:
     groups = list(_group_columns(shown.shape))
     if _answers(predictor, _hide_in_turn(shown, groups, table)):
         return frozenset(table.columns)
-    taken = (columns for columns in groups if _answers(predictor, _hide(shown, columns, table)))
+    taken = (columns for columns in groups if _answers(predictor, _hide_in_turn(shown, [columns], table)))
     return frozenset(table.columns[column] for columns in taken for column in columns)
 
 
@@ -242,30 +246,18 @@ def make_missing(values: Any, column: Any) -> Any:
     return values.mask(np.ones(len(values), np.bool_), _missing_value(column))
 
 
-def _hide(rows: Any, columns: range, table: Any = None) -> Any:
-    """The rows without the values of some columns, or of a table, in which they are missing as there."""
-    hidden = rows.copy()
-    if table is None:
-        hidden[:, columns] = np.nan
-        return hidden
-    for name in rows.columns[columns.start : columns.stop]:
-        hidden[name] = make_missing(rows[name], table[name])
-    return hidden
-
-
 def _hide_in_turn(rows: Any, groups: list[range], table: Any) -> Any:
     """A table of the rows once for each group of columns, without the values of that group."""
-    from pandas import DataFrame
+    from hornbook.tables import replace_columns  # with pandas, without which files of models are tried
 
     repeated = rows.iloc[np.tile(np.arange(len(rows)), len(groups))].reset_index(drop=True)
     turn = np.arange(len(groups)).repeat(len(rows))
-    return DataFrame(
-        {
-            name: repeated[name].mask(turn == number, _missing_value(table[name]))
-            for number, columns in enumerate(groups)
-            for name in rows.columns[columns.start : columns.stop]
-        }
-    )
+    hidden = {
+        name: repeated[name].mask(turn == number, _missing_value(table[name]))
+        for number, columns in enumerate(groups)
+        for name in rows.columns[columns.start : columns.stop]
+    }
+    return replace_columns(repeated, hidden)
 
 
 def _answers(predictor: Predictor, rows: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -51,29 +51,8 @@ def _thin(numbers: NDArray[np.intp], share: float) -> NDArray[np.intp]:
     return numbers[np.linspace(0, len(numbers) - 1, count).astype(np.intp)] if len(numbers) else numbers
 
 
-class RowTeacher(Protocol):
-    """A model of classes that answers about rows of a table."""
-
-    @property
-    def predictor(self) -> Predictor:
-        """The model as one batch function."""
-        ...
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """What the model calls its classes."""
-        ...
-
-    def labels(self, rows: pd.DataFrame, /) -> NDArray[np.intp]:
-        """The number of the model's class for each row."""
-        ...
-
-
-TeacherT = TypeVar("TeacherT", bound=RowTeacher)
-
-
 @dataclass(frozen=True, eq=False)
-class Binding(Displayed, Generic[TeacherT]):
+class Binding(Displayed):
     """A model bound to the rows of a table, with the user's words.
 
     Parameters
@@ -102,7 +81,7 @@ class Binding(Displayed, Generic[TeacherT]):
 
     """
 
-    teacher: TeacherT
+    teacher: Any
     frame: pd.DataFrame
     kept_back: NDArray[np.intp]
     words: CodeBook
@@ -121,7 +100,8 @@ class Binding(Displayed, Generic[TeacherT]):
     @property
     def predictor(self) -> Predictor:
         """The model as one batch function for all its classes."""
-        return self.teacher.predictor
+        predictor: Predictor = self.teacher.predictor
+        return predictor
 
     @cached_property
     def classes(self) -> tuple[str, ...]:
@@ -233,8 +213,10 @@ class Binding(Displayed, Generic[TeacherT]):
 
 
 @dataclass(frozen=True, eq=False)
-class Subject(Binding[ClassifierTeacher]):
+class Subject(Binding):
     """A classifier bound to the rows of a table, with the user's words."""
+
+    teacher: ClassifierTeacher
 
     @classmethod
     def bind(

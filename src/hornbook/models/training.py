@@ -47,6 +47,7 @@ MAX_NUMERIC_CLASSES = 20
 SCHEMA_FILE, ADDRESS = "schema.json", re.compile(r'(?<="__id__": )[0-9]+|(?<=": ")[0-9]+(?=\.npy")')
 """The file of a `.skops` archive that says what is in it, and the addresses of objects there."""
 
+
 LABEL_KINDS = {str: "text", bool: "truth values", int: "numbers", float: "numbers"}
 
 NUMERIC_OBJECTS = frozenset({"boolean", "decimal", "empty", "floating", "integer", "mixed-integer-float"})
@@ -108,7 +109,6 @@ def train_pipeline(frame: pd.DataFrame, labels: Any, seed: int = 0) -> TrainedPi
     """
     from threadpoolctl import threadpool_limits
 
-    _refuse_columns(frame)
     codes, classes = _read_labels(labels, len(frame))
     labelled = np.flatnonzero(codes >= 0)
     if len(labelled) < MIN_ROWS:
@@ -132,11 +132,11 @@ def _make_pipeline(rows: pd.DataFrame, seed: int) -> Any:
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
 
-    kept = [name for name in rows.columns if _varies(rows[name], name)]
+    kept = [name for name in rows.columns if rows[name].nunique(dropna=False) > 1]
     numbers = [name for name in kept if _is_numeric(rows[name])]
     times = [name for name in kept if find_time_type(rows[name]) is not None]
     words = [name for name in kept if name not in (*numbers, *times)]
-    levels = {name: own for name in words if (own := _list_levels(rows[name], name))}
+    levels = {name: own for name in words if (own := _list_levels(rows[name]))}
     if not numbers and not levels and not times:
         raise HornbookError("there is nothing to learn from: every column has the same value in all rows")
     encoder = OneHotEncoder(categories=[*levels.values()], handle_unknown="ignore", sparse_output=False)
@@ -156,23 +156,12 @@ def _make_pipeline(rows: pd.DataFrame, seed: int) -> Any:
     return Pipeline([("columns", columns.set_output(transform="pandas")), ("boosting", boosting)])
 
 
-def _refuse_columns(frame: pd.DataFrame) -> None:
-    """Raise unless every column has a name of its own."""
-    if strange := [name for name in frame.columns if not isinstance(name, str)]:
-        raise HornbookError(
-            f"a classifier reads columns by their names, and {strange[0]!r} is not text; name them"
-        )
-    if not frame.columns.is_unique:
-        twice = frame.columns[frame.columns.duplicated()][0]
-        raise HornbookError(f"there are two columns {twice!r}; give each a name of its own")
-
-
 def _read_labels(labels: Any, rows: int) -> tuple[NDArray[np.intp], tuple[Any, ...]]:
     """The number of each row's class, -1 where the label is missing; and the classes in order."""
     values = pd.Series(labels).astype(object)
     if len(values) != rows:
         raise HornbookError(f"there are {rows} rows, but {len(values)} labels")
-    classes = [_plain(value) for value in values.dropna().unique()]
+    classes = values.dropna().unique().tolist()
     kinds = {LABEL_KINDS.get(type(value), type(value).__name__) for value in classes}
     if len(kinds) > 1 or not kinds <= set(LABEL_KINDS.values()):
         raise HornbookError(f"labels are text, truth values or numbers, not {' and '.join(sorted(kinds))}")
@@ -189,11 +178,6 @@ def _read_labels(labels: Any, rows: int) -> tuple[NDArray[np.intp], tuple[Any, .
         )
     classes.sort()
     return pd.Index(classes, dtype=object).get_indexer(values), tuple(classes)
-
-
-def _plain(value: Any) -> Any:
-    """A value of NumPy's as Python's."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _deal_parts(codes: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -219,24 +203,9 @@ def _is_numeric(values: pd.Series[Any]) -> bool:
     return pd.api.types.is_numeric_dtype(values)
 
 
-def _varies(values: pd.Series[Any], name: str) -> bool:
-    """Whether rows differ in a column."""
-    try:
-        return bool(values.nunique(dropna=False) > 1)
-    except TypeError:
-        raise HornbookError(f"column {name!r} holds lists or the like; leave it out") from None
-
-
-def _list_levels(values: pd.Series[Any], name: str) -> list[Any]:
+def _list_levels(values: pd.Series[Any]) -> list[Any]:
     """The frequent levels of a column, in order, and then its missing values as they are written."""
-    counts = Counter(map(_plain, values.dropna().astype(object)))
-    kinds = {type(level) for level in counts}
-    if not (kinds <= {str} or kinds <= {bool, int, float}):
-        names = " and ".join(sorted(each.__name__ for each in kinds))
-        raise HornbookError(
-            f"column {name!r} holds values of the type {names}; a classifier reads numbers, or text: leave "
-            "the column out, or make it one of them"
-        )
+    counts = Counter(values.dropna().astype(object).tolist())
     ranked = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))
     levels = sorted(level for level, count in ranked[:MAX_LEVELS] if count >= MIN_LEVEL_ROWS)
     missing = {str(value): value for value in values[values.isna()].astype(object)}

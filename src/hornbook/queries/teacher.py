@@ -232,8 +232,10 @@ def reads_plain(predictor: Predictor, binariser: Binariser, frame: pd.DataFrame)
 
 
 @dataclass(frozen=True, eq=False)
-class QuerySubject(Binding[QueryTeacher]):
+class QuerySubject(Binding):
     """A model bound to the variables of a table, with the user's words; no rows of a judge are held out."""
+
+    teacher: QueryTeacher
 
     @classmethod
     def bind(

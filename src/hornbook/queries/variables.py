@@ -402,6 +402,7 @@ def wrap_column_model(
         by_draw = answers.reshape(VALUES_PER_BIN, len(facts), *answers.shape[1:])
         return np.asarray(by_draw.mean(axis=0), np.float64)
 
+    column = 1 if predictor.column is None else predictor.column
     return replace(
         predictor,
         outputs=lambda facts: average(predictor.output_rows, facts),

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.tables.datasets import DATASETS, DEFAULT_DATASET, load_dataset
+    from hornbook.tables.datasets import DATASETS, load_dataset
     from hornbook.tables.frames import (
         GivenForm,
         as_frame,
-        count_shared_rows,
         find_identifiers,
         find_scales,
         fit_columns,
@@ -23,7 +22,14 @@ if TYPE_CHECKING:
     )
     from hornbook.tables.reading import MISSING_MARKERS, number_rows, read_new_parts, read_new_rows
     from hornbook.tables.sources import TextFormat, is_query, is_source, name_source, names_table
-    from hornbook.tables.splits import note_units, number_units, read_weights, shuffle_units, split_rows
+    from hornbook.tables.splits import (
+        count_shared_rows,
+        note_units,
+        number_units,
+        read_weights,
+        shuffle_units,
+        split_rows,
+    )
     from hornbook.tables.table import (
         Kind,
         Table,
@@ -34,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DATASETS",
-    "DEFAULT_DATASET",
     "MISSING_MARKERS",
     "GivenForm",
     "Kind",
@@ -73,11 +78,10 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.tables",
     {
-        "datasets": ["DATASETS", "DEFAULT_DATASET", "load_dataset"],
+        "datasets": ["DATASETS", "load_dataset"],
         "frames": [
             "GivenForm",
             "as_frame",
-            "count_shared_rows",
             "find_identifiers",
             "find_scales",
             "fit_columns",
@@ -91,7 +95,14 @@ __getattr__ = load_lazily(
         ],
         "reading": ["MISSING_MARKERS", "number_rows", "read_new_parts", "read_new_rows"],
         "sources": ["TextFormat", "is_query", "is_source", "name_source", "names_table"],
-        "splits": ["note_units", "number_units", "read_weights", "shuffle_units", "split_rows"],
+        "splits": [
+            "count_shared_rows",
+            "note_units",
+            "number_units",
+            "read_weights",
+            "shuffle_units",
+            "split_rows",
+        ],
         "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],
     },
 )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
 from os import PathLike
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from hornbook.errors import HornbookError
@@ -19,70 +16,22 @@ from_paper = load_lazily("hornbook", {"paper": ["load_hcc", "make_synthetic_hcc"
 """The door to the paper's patients, who are datasets by name for everyone."""
 
 
-def breast_cancer() -> Table:
-    """Cell nuclei of breast tumours: benign or not."""
-    from sklearn.datasets import load_breast_cancer
+def _load_bundled(name: str) -> Table:
+    """A dataset that scikit-learn ships, with one of its classes, or some, as the label."""
+    from sklearn import datasets
 
-    return _table(load_breast_cancer, "breast-cancer", "benign", {1})
-
-
-def wine() -> Table:
-    """Chemical analyses of wines: from the second of three cultivators or not."""
-    from sklearn.datasets import load_wine
-
-    return _table(load_wine, "wine", "second_cultivator", {1})
-
-
-def iris() -> Table:
-    """Measures of iris flowers: virginica or not."""
-    from sklearn.datasets import load_iris
-
-    return _table(load_iris, "iris", "virginica", {2})
-
-
-def digits() -> Table:
-    """Images of handwritten digits, 8 × 8 pixels: odd or even."""
-    from sklearn.datasets import load_digits
-
-    return _table(load_digits, "digits", "odd", {1, 3, 5, 7, 9})
-
-
-def hide_values(table: Table, missing: float, rng: np.random.Generator) -> Table:
-    """Hide each feature value of a table with probability `missing`.
-
-    Examples
-    --------
-    >>> holed = hide_values(iris(), 0.25, np.random.default_rng(0))
-    >>> holed.name, 0.2 < holed.missing < 0.3
-    ('iris with 25 % of values hidden', True)
-
-    """
-    if not 0 <= missing <= 1:
-        raise HornbookError(f"missing is a share between 0 and 1; got {missing}")
-    if missing == 0:
-        return table
-    features = table.features
-    frame = table.frame.copy()
-    frame[features.columns] = features.mask(rng.random(features.shape) < missing)
-    return Table(frame, table.kinds, f"{table.name} with {100 * missing:g} % of values hidden", table.label)
-
-
-def _table(load: Callable[..., Any], name: str, label: str, positive: set[int]) -> Table:
-    bunch = load(as_frame=True)
+    loader, label, positive = BUNDLED[name]
+    bunch = getattr(datasets, loader)(as_frame=True)
     frame: pd.DataFrame = bunch.data.rename(columns=_short)
     varying = frame.loc[:, frame.nunique() > 1]
-    return read_table(
-        replace_columns(varying, {label: bunch.target.isin(positive).astype(float)}), label=label, name=name
-    )
+    classes = bunch.target.isin(positive).astype(float)
+    return read_table(replace_columns(varying, {label: classes}), label=label, name=name)
 
 
 def _short(column: str) -> str:
     """A column's name without its unit, words joined by underscores."""
     return "_".join(column.partition("(")[0].split())
 
-
-DEFAULT_DATASET = "hcc-synthetic"
-"""The default dataset, which is generated and needs no download."""
 
 DATASETS = {
     "hcc-synthetic": "synthetic patients shaped like those of hcc: 165 rows, 49 features, 10 % missing",
@@ -94,22 +43,16 @@ DATASETS = {
 }
 """The names of the datasets, each with a one-line description."""
 
-_GENERATED: dict[str, Callable[[], Table]] = {
-    "hcc-synthetic": lambda: from_paper("make_synthetic_hcc")(),
-    "breast-cancer": breast_cancer,
-    "wine": wine,
-    "iris": iris,
-    "digits": digits,
+BUNDLED = {
+    "breast-cancer": ("load_breast_cancer", "benign", {1}),
+    "wine": ("load_wine", "second_cultivator", {1}),
+    "iris": ("load_iris", "virginica", {2}),
+    "digits": ("load_digits", "odd", {1, 3, 5, 7, 9}),
 }
+"""How scikit-learn loads a dataset, the name of its label, and the classes that are true."""
 
 
-def load_dataset(
-    name: str = DEFAULT_DATASET,
-    *,
-    path: str | PathLike[str] | None = None,
-    missing: float = 0.0,
-    rng: np.random.Generator | None = None,
-) -> Table:
+def load_dataset(name: str = "hcc-synthetic", *, path: str | PathLike[str] | None = None) -> Table:
     """Load a dataset by name, with its class as the label.
 
     Parameters
@@ -118,10 +61,6 @@ def load_dataset(
         One of `DATASETS`.
     path
         For `hcc`, a copy of the data.
-    missing
-        The share of further values to hide; needs `rng`.
-    rng
-        The source of randomness for hiding values.
 
     Examples
     --------
@@ -135,9 +74,7 @@ def load_dataset(
         raise HornbookError(f"there is no dataset {name!r}{hint}")
     if path is not None and name != "hcc":
         raise HornbookError(f"the dataset {name!r} takes no path; to read a file use read_table")
-    table: Table = from_paper("load_hcc")(path) if name == "hcc" else _GENERATED[name]()
-    if not missing:
-        return table
-    if rng is None:
-        raise HornbookError("hiding values needs a random generator: rng=np.random.default_rng(seed)")
-    return hide_values(table, missing, rng)
+    if name in BUNDLED:
+        return _load_bundled(name)
+    table: Table = from_paper("load_hcc")(path) if name == "hcc" else from_paper("make_synthetic_hcc")()
+    return table

@@ -274,29 +274,3 @@ def _fit_values(values: pd.Series[Any], wanted: pd.Series[Any], name: str) -> pd
 
 def _is_number(values: pd.Series[Any]) -> bool:
     return is_numeric_dtype(values) and not is_bool_dtype(values)
-
-
-def count_shared_rows(rows: pd.DataFrame, table: pd.DataFrame) -> int:
-    """How many rows occur in a table with the same columns, value by value, missing ones included.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"age": [40.0, None], "sex": ["f", "m"]})
-    >>> count_shared_rows(pd.DataFrame({"age": [40, 41], "sex": ["f", "f"]}), table)
-    1
-
-    """
-    hashes = [
-        pd.util.hash_pandas_object(
-            pd.DataFrame({name: _comparable(frame[name]) for name in table.columns}), index=False
-        )
-        for frame in (rows, table)
-    ]
-    return int(hashes[0].isin(hashes[1]).sum())
-
-
-def _comparable(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Values of which equal ones are equal whatever their type: numbers as floats, others as texts."""
-    if _is_number(values):
-        return values.astype(float) + 0.0  # -0.0 becomes 0.0
-    return values.astype(object).where(values.isna(), values.astype(str)).where(values.notna(), None)

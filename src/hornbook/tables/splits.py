@@ -95,6 +95,20 @@ def read_weights(weights: ArrayLike | None, rows: int, name: str = "sample_weigh
     return numbers
 
 
+def count_shared_rows(rows: pd.DataFrame, table: pd.DataFrame) -> int:
+    """How many rows occur in a table with the same columns, value by value, missing ones included.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"age": [40.0, None], "sex": ["f", "m"]})
+    >>> count_shared_rows(pd.DataFrame({"age": [40, 41], "sex": ["f", "f"]}), table)
+    1
+
+    """
+    units = number_units(pd.concat([table, rows[list(table.columns)]], ignore_index=True))
+    return int(np.isin(units[len(table) :], units[: len(table)]).sum())
+
+
 def shuffle_units(units: NDArray[np.intp], seed: int) -> NDArray[np.intp]:
     """For each row the place of its unit in a random order of all units, shape (rows,)."""
     _, first, number = np.unique(units, return_index=True, return_inverse=True)
