@@ -17,7 +17,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -118,13 +118,11 @@ def read_json(kind: type[ValueT], text: str, source: str) -> ValueT:
 
 def _describe(error: BaseException, kind: Any) -> str:
     """What is wrong at one place of an object."""
+    from cattrs.errors import CattrsError
     from cattrs.v import format_exception
 
-    if isinstance(error, HornbookError):
-        return str(error)
-    if get_origin(kind) is Literal:
-        return f"invalid value, expected one of {', '.join(map(repr, get_args(kind)))}"
-    return format_exception(error, kind)
+    is_said = isinstance(error, HornbookError) or type(error) is CattrsError  # as of literals
+    return str(error) if is_said else format_exception(error, kind)
 
 
 @lru_cache(maxsize=8)

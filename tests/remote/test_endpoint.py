@@ -511,7 +511,10 @@ def test_credentials_come_from_the_environment(monkeypatch: pytest.MonkeyPatch, 
     [
         ("", r"required field missing @ \$\.url"),
         ('url = "http://h"\nprotocoll = "json"', r"extra fields found \(protocoll\)"),
-        ('url = "http://h"\nprotocol = "grpc"', r"expected one of .* @ \$\.protocol"),
+        (
+            'url = "http://h"\nprotocol = "grpc"',
+            r"toml: grpc not in literal .*json.* @ \$\.protocol",
+        ),
         ('url = "http://h"\nmax_batch = "many"', r"expected int @ \$\.max_batch"),
         ('url = "http://h/x"\nprotocol = "json"\nrequest = {rows = 1}', "in one place"),
         ("url = ", "is not TOML"),
