@@ -42,7 +42,7 @@ SMALL = Scale(
     repetitions=1,
     selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=1, seeds=1),
     ours=Settings(Budget(equivalence_queries=4), pool=2000, size=2000, evaluation=1000, coherence=0),
-    tree=TreeBudget(size=60, samples=1, tuning=20, seconds=600),
+    tree=TreeBudget(size=60, samples=1, tuning=20),
     sweep=Sweep((0.0, 0.8), net=Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
 )

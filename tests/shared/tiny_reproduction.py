@@ -20,7 +20,7 @@ TINY = Scale(
     repetitions=3,
     selection=ModelSelection(grid((1, 2), (8,), (0.1,)), finalists=2, seeds=1),
     ours=READ,
-    tree=TreeBudget(size=100, samples=2, tuning=30, seconds=60),
+    tree=TreeBudget(size=100, samples=2, tuning=30),
     sweep=Sweep((0.0, 0.8), net=Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
 )

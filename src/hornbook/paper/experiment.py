@@ -27,7 +27,7 @@ from hornbook.paper.claims import NETS
 from hornbook.paper.hoeffding import HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
 from hornbook.paper.report import to_html
 from hornbook.paper.search import NETS_PER_CHUNK, score_nets, select_network
-from hornbook.paper.settings import Scale, open_choices
+from hornbook.paper.settings import Scale
 from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, run_lrn_star, violating_body
 from hornbook.queries import INTERRUPTED, MLP, Membership, extract, split_examples
 from hornbook.queries.result import measure_disagreement
@@ -167,7 +167,6 @@ class Repetition:
             generator(self.seed, Purpose.TREE),
             settings=settings,
             samples=budget.samples,
-            seconds=budget.seconds,
             unknown=unknown,
         )
         write_file(self.folder / "tests.json", write_json(grown.tree.to_object()))
@@ -332,7 +331,7 @@ def reproduce(
         **config,
         "seeds": list(seeds),
         "labels": {task.protocol.name: task.protocol.label for task in tasks},
-        "choices": {task.protocol.name: open_choices(task, scale) for task in tasks},
+        "protocols": {task.protocol.name: asdict(task.protocol) for task in tasks},
         "experiments": {name: _summarise_files(several, "{}.json") for name, several in repetitions.items()},
         "seconds": {name: _summarise_files(several, "{}.seconds") for name, several in repetitions.items()},
     }

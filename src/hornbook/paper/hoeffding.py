@@ -19,7 +19,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.deadline import NO_DEADLINE, Deadline
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, bits, chaining
 from hornbook.queries import Distribution, Literals, Membership
@@ -37,7 +36,7 @@ def ask_in_blocks(member: Membership, batch: Batch) -> Bools:
 
 
 LEARNED_BLOCK = 1 << 13
-"""Number of interpretations that are learned at a time, before the clock is checked again."""
+"""Number of interpretations that are encoded at a time, to bound memory."""
 
 TIE = 0.05
 """Below this bound the best two tests are taken for equally good, and one of them is used."""
@@ -148,13 +147,11 @@ class HoeffdingTree:
         self.tests = 2 if unknown else 1
         self.root = _Node(np.zeros(2), self.tests * len(self.variables))
 
-    def learn(self, batch: Batch, accepted: Bools, deadline: Deadline = NO_DEADLINE) -> None:
-        """Learn the batch, one block after another, until the deadline."""
+    def learn(self, batch: Batch, accepted: Bools) -> None:
+        """Learn the batch, one block after another."""
         for start in range(0, len(batch), LEARNED_BLOCK):
             rows = self._encode(batch[start : start + LEARNED_BLOCK])
             self._learn_block(rows, accepted[start : start + LEARNED_BLOCK])
-            if deadline.passed:
-                return
 
     def member(self, batch: Batch) -> Bools:
         """For each interpretation, whether the tree accepts it: branches are followed bit-sliced."""
@@ -283,7 +280,6 @@ def hoeffding_tree(
     *,
     settings: HoeffdingSettings | None = None,
     samples: int | None = None,
-    seconds: float | None = None,
     unknown: float = UNKNOWN_INPUT,
 ) -> HoeffdingResult:
     """Train a Hoeffding tree on whole samples until it misclassifies none of one.
@@ -300,9 +296,8 @@ def hoeffding_tree(
         Where samples come from, and how many interpretations one has.
     settings, unknown
         How the tree grows, and how an unknown value enters it, see `HoeffdingTree`.
-    samples, seconds
-        How many samples, and how long, at most. A limit in seconds may end in the middle of a sample;
-        results then depend on the machine.
+    samples
+        How many samples at most.
 
     Examples
     --------
@@ -319,19 +314,17 @@ def hoeffding_tree(
     if size < 1:
         raise HornbookError(f"a sample has at least one interpretation; got size={size}")
     tree = HoeffdingTree(distribution.vocabulary, settings, unknown)
-    deadline, drawn, stopped = Deadline.after(seconds), 0, ""
+    drawn, stopped = 0, ""
     while not stopped:
         if drawn == samples:
             stopped = f"budget of {samples} samples"
-        elif deadline.passed:
-            stopped = f"budget of {seconds:g} seconds"
         else:
             batch, drawn = distribution.draw(size, rng), drawn + 1
             accepted = ask_in_blocks(member, batch)
             if np.array_equal(tree.member(batch), accepted):
                 stopped = f"misclassifies none of a sample of {size}"
             else:
-                tree.learn(batch, accepted, deadline)
+                tree.learn(batch, accepted)
     return HoeffdingResult(tree, drawn, drawn * size, stopped)
 
 

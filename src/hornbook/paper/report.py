@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -167,20 +167,18 @@ def tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
         figure_table(metrics, each) for each in (TABLE_2, RULES, TABLE_1, SEARCH, TIMES)
     )
     candidates = [verdict_table(metrics), second, rules, first, search, missing_table(metrics), times]
-    return [table for table in (*candidates, choices_table(metrics)) if table.rows]
+    return [table for table in candidates if table.rows]
 
 
 def summary_tables(metrics: Mapping[str, Any]) -> list[ReportTable]:
     """The tables of a document: verdicts, the paper's tables, and short ones of what is beside them."""
     readings = {name: each for name, each in metrics["experiments"].items() if name in PAPER_NAMES}
     of_readings = {**metrics, "experiments": readings or metrics["experiments"]}
-    choices = choices_table(of_readings)
     candidates = [
         verdict_table(metrics),
         figure_table(metrics, TABLE_2),
         figure_table(of_readings, TABLE_1),
         missing_table(metrics),
-        replace(choices, columns=choices.columns[:2], rows=tuple(row[:2] for row in choices.rows)),
     ]
     return [table for table in candidates if table.rows]
 
@@ -250,24 +248,6 @@ def missing_table(metrics: Mapping[str, Any]) -> ReportTable:
         "levels; rules of LRN*."
     )
     return ReportTable("Missing values", ("open unknown", "all unknown", *headings), tuple(rows), note)
-
-
-def choices_table(metrics: Mapping[str, Any]) -> ReportTable:
-    """What the paper leaves open; where experiments differ, the answer and the reason of each."""
-    labels, rows = metrics["labels"], []
-    by_experiment = {name: metrics["choices"][name] for name in metrics["experiments"]}
-    for choices in zip(*by_experiment.values(), strict=True):
-        questions, *cells = zip(*choices, strict=True)
-        named = (dict(zip(map(labels.get, by_experiment), texts, strict=True)) for texts in cells)
-        rows.append((questions[0], *map(merge_texts, named)))
-    return ReportTable("What the paper leaves open", ("choice", "here", "why"), tuple(rows))
-
-
-def merge_texts(texts: Mapping[str, str]) -> str:
-    """What several experiments say, once if they say the same."""
-    if len(set(texts.values())) == 1:
-        return next(iter(texts.values()))
-    return "; ".join(f"{label}: {text}" for label, text in texts.items() if text)
 
 
 def verdict_lines(metrics: Mapping[str, Any]) -> list[str]:

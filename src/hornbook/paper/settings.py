@@ -1,9 +1,12 @@
-"""The scales of a reproduction, quick and paper, its sweep over missing values, and the choices left open."""
+"""The scales of a reproduction, quick and paper, and its sweep over missing values.
+
+What the paper leaves open, and why it is decided as here, is in `docs/reproduction.md`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +14,8 @@ from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory
 from hornbook.paper.claims import NETS, QUERIES
 from hornbook.paper.search import ModelSelection
-from hornbook.paper.task import ASKED_VIOLATIONS, Protocol, Recipe, Task, draw_training_set, run_lrn_star
+from hornbook.paper.task import Protocol, Recipe, draw_training_set, run_lrn_star
 from hornbook.queries import (
-    DEFAULT_MISSING,
     Budget,
     Examples,
     Net,
@@ -155,15 +157,12 @@ class TreeBudget:
         Number of samples at most, a limit that gives the same tree on every machine.
     tuning
         Number of labels for tuning, and of others on which the settings are compared.
-    seconds
-        Time limit; a tree that reaches it depends on the machine, and the report says so.
 
     """
 
     size: int | None
     samples: int
     tuning: int
-    seconds: float = 7200
 
 
 @dataclass(frozen=True)
@@ -244,132 +243,3 @@ PAPER = Scale(
 """The paper's search, queries and samples."""
 
 SCALES = {scale.name: scale for scale in (QUICK, PAPER)}
-
-
-Choice: TypeAlias = tuple[str, str, str]
-"""A question that the paper leaves open, the answer used here, and the reason for it."""
-
-
-def open_choices(task: Task, scale: Scale) -> list[Choice]:
-    """The choices that the paper leaves open, with what is done under the protocol of a task."""
-    protocol = task.protocol
-    is_zero, is_hard = protocol.encoding == "zero", protocol.hard_share > 0
-    return [
-        (
-            "cut points of quantitative features",
-            "the means of the values up to the mean, and above it; closed on the right",
-            "the rule is in a passage of the LaTeX that is commented out; the text says low, middle, high",
-        ),
-        (
-            "open_unknown: unknown outside a violated rule",
-            f"{protocol.open_unknown:.3g} of what it leaves open",
-            "as much as in a random example: a harder task"
-            if is_hard
-            else "as many as the row lacks would give one violation a row, fewer than the 200",
-        ),
-        (
-            "random_unknown: unknown in a random example",
-            f"{DEFAULT_MISSING:.3g}",
-            "1, 0 and ? are equally likely",
-        ),
-        (
-            "hard_share: hard examples among the accepted",
-            f"{protocol.hard_share:.3g}",
-            "real rows and near misses show whether a network knows the rules or only what a row looks like"
-            if is_hard
-            else "the paper draws the accepted examples at random",
-        ),
-        (
-            "asked_violations: violations in queries and evaluation",
-            f"{ASKED_VIOLATIONS:.3g}; the rest as accepted examples",
-            "as in the training set; T rejects no random interpretation, so that no rules would be right",
-        ),
-        (
-            "encoding of an unknown value",
-            "1 if true, else 0; a false variable makes its dual 1" if is_zero else "1, 0, ½",
-            "the paper defines the vector so"
-            if is_zero
-            else "the paper also says that inputs are in {0, 1, ?}",
-        ),
-        *_choices_of_learners(task, scale),
-        (
-            "what the tree sees of a pair",
-            "both variables" if is_zero else "one variable",
-            "they differ where the value is unknown"
-            if is_zero
-            else "of two equally good tests a Hoeffding tree never chooses one",
-        ),
-        *_choices_of_trees(task, scale),
-    ]
-
-
-def _choices_of_learners(task: Task, scale: Scale) -> list[Choice]:
-    """The choices about networks, queries and LRN*."""
-    protocol, selection, ours = task.protocol, scale.selection, scale.ours
-    return [
-        (
-            "optimiser",
-            f"gradient descent, {protocol.training.batch_size} examples a step",
-            "the paper's best nets have rate 0.1, at which Adam now and then fails",
-        ),
-        (
-            "epochs, and how they were chosen",
-            f"{protocol.epochs}, after a look at 10 to 100 with ½",
-            "with 100 the search prefers rate 0.01, with 20 the published 0.1; t_nn and h_nn were seen too",
-        ),
-        (
-            "finalists, seeds: how the best net is chosen",
-            f"the {selection.finalists} best, scored again with {selection.seeds} seeds"
-            if len(selection.nets) > 1
-            else "the paper's own",
-            "the best of thousands of noisy scores is partly best by luck",
-        ),
-        (
-            "epsilon, delta: the sample size",
-            f"ε = {ours.epsilon:g}, δ = {ours.delta:g}: {scale.sample(len(task.theory.vocabulary)):,}",
-            "the formula is the paper's, its ε and δ are not in it",
-        ),
-        (
-            "the counterexample that LRN* gets",
-            "the first that the network alone rejects",
-            "LRN* has no use for the other kind",
-        ),
-        (
-            "line_7 of Algorithm 1",
-            "a meet that the network rejects replaces an antecedent",
-            "so it is printed",
-        ),
-        (
-            "the head of a refused body",
-            "⊥ alone",
-            "Algorithm 2 would return every variable, all of which follow from ⊥",
-        ),
-        (
-            "close: whether a counterexample is closed under the hypothesis",
-            "no",
-            "so it is printed; rules that end in ⊥, as nearly all do here, add nothing",
-        ),
-    ]
-
-
-def _choices_of_trees(task: Task, scale: Scale) -> list[Choice]:
-    """The choices about the size of the tree, times and tables."""
-    tree, size = scale.tree, scale.tree.size or scale.sample(len(task.theory.vocabulary))
-    return [
-        ("the tree's parameters", f"the best of twelve by {tree.tuning:,} labels", "the paper names none"),
-        (
-            "when the tree stops",
-            f"at a sample of {size:,} without error, after {tree.samples}, or after {tree.seconds:g} s",
-            "the paper repeats until none is misclassified, which may never be",
-        ),
-        (
-            "what the times include",
-            "drawing, answers, tuning; not the network's training",
-            "the paper does not say",
-        ),
-        (
-            "real rows in the tables",
-            "each once, with its class",
-            "drawn again and again they would seem to be more than they are",
-        ),
-    ]
