@@ -40,7 +40,7 @@ from hornbook.models import Subject
 from hornbook.randomness import Purpose, generator
 from hornbook.runs.comparison import ColumnEncoder
 from hornbook.surrogates import Grid
-from hornbook.surrogates.thresholds import keep_condition
+from hornbook.surrogates.naming import keep_condition
 
 BUDGETS = (4, 8, 16)
 """Literals that a reader reads."""

@@ -265,7 +265,7 @@ class Explainer(Displayed):
         balance
             How much classes weigh: 0, the default, as often as the model decides for them, 1 all the same.
         certify
-            Whether to seek the best trees of three and four questions on the samples, for about two minutes.
+            Whether to seek the best tree of three questions on the samples, for about two minutes.
             `missed` of a point of the frontier says how far it may be from the best.
         proof, proof_seconds
             Whether to prove or refute each line of rules or a tree for every row, and for how long.

@@ -19,8 +19,8 @@ from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet
 from hornbook.explanations.score_card import choose_classes
 from hornbook.models import RowSampler
 from hornbook.surrogates import Grid, SampleSource, search_explanations
+from hornbook.surrogates.naming import keep_condition, list_shorter, round_thresholds
 from hornbook.surrogates.points import MAX_POINTS, PointCard, PointSearch
-from hornbook.surrogates.thresholds import keep_condition, list_shorter, round_thresholds
 
 
 def made_up_rows(seed, size=60):

@@ -28,9 +28,9 @@ from hornbook.surrogates import (
     tree,
 )
 from hornbook.surrogates import grid as grid_module
+from hornbook.surrogates.naming import keep_condition
 from hornbook.surrogates.rules import RuleSearch, list_paths
 from hornbook.surrogates.search import ChoiceSamples, fit_explanations
-from hornbook.surrogates.thresholds import keep_condition
 from hornbook.surrogates.tree import grow_tree, improve_tree, purity_gains
 
 

@@ -68,7 +68,7 @@ def extract(
     above: options.Above = None,
     samples: Annotated[int | None, options.how_long(min=1, help="Samples to learn from.")] = None,
     certify: Annotated[
-        bool, options.how_long("--certify", help="Seek the best trees of 3 and 4 questions for two minutes.")
+        bool, options.how_long("--certify", help="Seek the best tree of 3 questions for two minutes.")
     ] = False,
     seconds: options.Seconds = None,
     max_answers: options.MaxAnswers = None,

@@ -28,9 +28,8 @@ from hornbook.diff.samples import Compared, PairSamples
 from hornbook.explanations import RuleSet
 from hornbook.surrogates import CodedRows, Grid
 from hornbook.surrogates.grid import Floats, Ints
+from hornbook.surrogates.naming import Build, keep_condition, name_rules, round_thresholds
 from hornbook.surrogates.rules import fit_regions
-from hornbook.surrogates.search import name_rules
-from hornbook.surrogates.thresholds import Build, keep_condition, round_thresholds
 
 RULE_PRECISIONS = (0.1, 0.2, 0.3, 0.4, 0.5)
 """Least precisions with which a part of a region is worth naming; which is best, fresh samples decide."""

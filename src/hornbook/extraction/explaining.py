@@ -96,7 +96,7 @@ def explain(
     balance
         How much classes weigh: 0 as often as the model decides for them, 1 all the same.
     certify
-        Whether the best trees of three and four questions are sought for about two minutes.
+        Whether the best tree of three questions is sought for about two minutes.
     watch
         Is called with every candidate.
 

@@ -35,9 +35,9 @@ from hornbook.conditions import (
     Missing,
     Threshold,
     read_numbers,
+    shorten_cut,
 )
 from hornbook.logic import Bools
-from hornbook.surrogates.thresholds import choose_cuts, find_telling_cuts
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.intp]
@@ -57,6 +57,9 @@ MOST_DIFFERENT = 0.9
 
 MIN_RANKED, MAX_SET = 4, 6
 """The fewest categories of a column with sets, and the most that a set names."""
+
+TELLING_CUTS = 12
+"""Thresholds of a column that are chosen by what they tell about a model's answers."""
 
 
 @dataclass(frozen=True)
@@ -386,3 +389,53 @@ def _grid_column(
     if labelled is not None and len(distinct) > max_cuts + 1:
         telling = find_telling_cuts(read_numbers(labelled[0], name), labelled[1])
     return NumericColumn(name, choose_cuts(distinct, counts, max_cuts, telling))
+
+
+def choose_cuts(
+    distinct: NDArray[np.float64],
+    counts: NDArray[np.integer[Any]],
+    max_cuts: int,
+    telling: NDArray[np.float64] | None = None,
+) -> tuple[float, ...]:
+    """Thresholds between neighbouring values: about `max_cuts` spread evenly over the rows, and telling ones.
+
+    Examples
+    --------
+    >>> choose_cuts(np.array([1.0, 2.0, 4.0]), np.array([5, 1, 5]), 32)
+    (1.0, 3.0)
+    >>> choose_cuts(np.arange(100.0), np.ones(100, int), 1, np.array([97.2]))
+    (49.0, 97.0)
+
+    """
+    gaps = np.arange(len(distinct) - 1)
+    if len(gaps) > max_cuts:
+        below = np.cumsum(counts)[:-1] / counts.sum()
+        gaps = np.searchsorted(below, np.arange(1, max_cuts + 1) / (max_cuts + 1))
+        if telling is not None:
+            gaps = np.concatenate([gaps, np.searchsorted(distinct, telling, side="right") - 1])
+        gaps = np.unique(gaps.clip(0, len(distinct) - 2))
+    return tuple(shorten_cut(float(distinct[gap]), float(distinct[gap + 1])) for gap in gaps)
+
+
+def find_telling_cuts(values: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The values of a column above which answers change most, where all classes weigh alike.
+
+    A rare class is often decided by values that few rows have, between which an even spread has no threshold.
+
+    Examples
+    --------
+    >>> values = np.arange(1000.0)
+    >>> find_telling_cuts(values, np.asarray(values > 996, np.intp))
+    array([996.])
+
+    """
+    from sklearn.tree import DecisionTreeClassifier
+
+    known = ~np.isnan(values)
+    if not known.any():
+        return np.zeros(0)
+    distinct, places = np.unique(values[known], return_inverse=True)
+    tree = DecisionTreeClassifier(max_leaf_nodes=TELLING_CUTS + 1, class_weight="balanced", random_state=0)
+    tree.fit(places[:, None], labels[known])
+    cuts: NDArray[np.float64] = distinct[tree.tree_.threshold[tree.tree_.feature == 0].astype(np.intp)]
+    return cuts

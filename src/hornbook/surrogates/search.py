@@ -14,30 +14,24 @@ from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.explanations import (
-    CardLine,
-    ConditionRule,
     DecisionTree,
     Explanation,
-    RuleSet,
-    ScoreCard,
     Split,
 )
-from hornbook.explanations.tree import Node, decide_rows, map_questions
-from hornbook.surrogates.certify import (
-    FULL_WORK,
-    LEAST_GAIN,
-    MOST_CERTIFIED,
-    QUICK_WORK,
-    Optimum,
-    find_best_trees,
-)
+from hornbook.explanations.tree import Node, decide_rows
 from hornbook.surrogates.grid import EXCHANGE_SAMPLES, CodedRows, Floats, Grid, Ints
-from hornbook.surrogates.points import PointCard
+from hornbook.surrogates.naming import (
+    Build,
+    keep_condition,
+    name_card,
+    name_rules,
+    name_tree,
+    round_thresholds,
+)
 from hornbook.surrogates.rules import LiteralRules, fit_regions, fit_rules
 from hornbook.surrogates.samples import ExchangeTest, SampleSource, WeighedSamples, find_rare
 from hornbook.surrogates.score_card import MAX_NESTING, fit_cards
-from hornbook.surrogates.thresholds import Build, Change, keep_condition, round_thresholds
-from hornbook.surrogates.tree import fit_trees
+from hornbook.surrogates.tree import FULL_WORK, LEAST_GAIN, QUICK_WORK, Optimum, find_best_trees, fit_trees
 
 Form: TypeAlias = Literal["auto", "tree", "card", "rules"]
 
@@ -123,8 +117,7 @@ class Candidate:
     @property
     def is_bounded(self) -> bool:
         """Whether no explanation of its form and size is better than the best tree of that size."""
-        most = MOST_CERTIFIED if self.form == "tree" else 3 if len(self.explanation.classes) == 2 else 2
-        return self.literals <= most
+        return self.literals <= (3 if self.form == "tree" or len(self.explanation.classes) == 2 else 2)
 
     def certify(self, optima: Sequence[Optimum], learning: WeighedSamples) -> Candidate:
         """The candidate with what it misses, on the samples that it was fitted to."""
@@ -191,7 +184,7 @@ def search_explanations(
     balance
         How much classes weigh: 0 as often as the model decides for them, 1 all the same.
     certify
-        Whether the best trees of three and four questions are sought for about two minutes.
+        Whether the best tree of three questions is sought for about two minutes.
     watch
         Is called with every candidate.
 
@@ -264,13 +257,12 @@ def find_optima(
     """Find the best small trees on the samples, given the candidates that are known."""
     if not len(rows.codes):  # there is nothing to make conditions of
         return []
-    most, everyone = np.zeros(MOST_CERTIFIED + 1), np.arange(len(samples))
+    everyone, known_right = np.arange(len(samples)), 0.0
     for one in known:
         if one.form != "card" and one.is_bounded:
-            right = weights[everyone, one.explanation.decide(samples)].sum()
-            most[one.literals :] = np.maximum(most[one.literals :], right)
+            known_right = max(known_right, float(weights[everyone, one.explanation.decide(samples)].sum()))
     limit = max((one.literals for one in known), default=0)
-    return list(islice(find_best_trees(*rows.merge_equal(weights), (most[3], most[4]), work), limit))
+    return list(islice(find_best_trees(*rows.merge_equal(weights), known_right, work), limit))
 
 
 def weigh_classes(sizes: NDArray[Any], balance: float) -> Floats:
@@ -365,27 +357,3 @@ def fit_explanations(
         rule_lists = chain(fit_rare_rules(some, own, max_literals), fit_rules(some, own, sizes, trees))
         for rules in dict.fromkeys(rule_lists):
             yield rules.decide(judged), partial(name_rules, rules, grid, classes)
-
-
-def name_tree(root: Node[int], grid: Grid, classes: tuple[str, ...], change: Change) -> DecisionTree:
-    """The tree in conditions."""
-    return DecisionTree(classes, map_questions(root, lambda literal: change(grid.literals[literal])))
-
-
-def name_card(card: PointCard, grid: Grid, classes: tuple[str, ...], change: Change) -> ScoreCard:
-    """The card in conditions."""
-    lines = []
-    for body, (points, unknown) in zip(card.bodies, card.points.tolist(), strict=True):
-        conditions = tuple(change(grid.literals[literal]) for literal in body)
-        lines.append(CardLine(conditions, tuple(points), tuple(unknown)))
-    return ScoreCard(classes, tuple(lines), tuple(card.base.tolist()))
-
-
-def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...], change: Change) -> RuleSet:
-    """The rules in conditions, without those that others of a rule imply."""
-    named = []
-    for literals, outcome in rules.rules:
-        body = tuple(dict.fromkeys(change(grid.literals[literal]) for literal in literals))
-        implied = [each for each in body if any(one != each and one.implies(each) for one in body)]
-        named.append(ConditionRule(tuple(each for each in body if each not in implied), outcome))
-    return RuleSet(classes, tuple(named), rules.default)

@@ -1,8 +1,7 @@
-"""The thresholds of conditions: which ones a column is cut at, and shorter ones that decide the same.
+"""What is found over literals of a grid, as explanations in conditions, with short thresholds.
 
-A column of numbers is cut between neighbouring values, evenly over its rows, and where answers change.
-Each threshold of the chosen explanation is then written with as few digits as decide all rows and samples
-as before.
+Each threshold of the chosen explanation is written with as few digits as decide all rows and samples as
+before.
 """
 
 from __future__ import annotations
@@ -10,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from hornbook.code_book import EMPTY_BOOK, CodeBook
-from hornbook.conditions import Condition, Threshold, read_numbers, shorten_cut, write_value
-from hornbook.explanations import Explanation
+from hornbook.conditions import Condition, Threshold, read_numbers, write_value
+from hornbook.explanations import CardLine, ConditionRule, DecisionTree, Explanation, RuleSet, ScoreCard
+from hornbook.explanations.tree import Node, map_questions
+from hornbook.surrogates.grid import Grid
+from hornbook.surrogates.points import PointCard
+from hornbook.surrogates.rules import LiteralRules
 from hornbook.times import Scale, list_rounder_days
 
 Change: TypeAlias = Callable[[Condition], Condition]
@@ -28,58 +29,28 @@ Build: TypeAlias = Callable[[Change], Explanation]
 """Makes an explanation, each of whose conditions is changed by a function."""
 
 
-TELLING_CUTS = 12
-"""Thresholds of a column that are chosen by what they tell about a model's answers."""
+def name_tree(root: Node[int], grid: Grid, classes: tuple[str, ...], change: Change) -> DecisionTree:
+    """The tree in conditions."""
+    return DecisionTree(classes, map_questions(root, lambda literal: change(grid.literals[literal])))
 
 
-def choose_cuts(
-    distinct: NDArray[np.float64],
-    counts: NDArray[np.integer[Any]],
-    max_cuts: int,
-    telling: NDArray[np.float64] | None = None,
-) -> tuple[float, ...]:
-    """Thresholds between neighbouring values: about `max_cuts` spread evenly over the rows, and telling ones.
-
-    Examples
-    --------
-    >>> choose_cuts(np.array([1.0, 2.0, 4.0]), np.array([5, 1, 5]), 32)
-    (1.0, 3.0)
-    >>> choose_cuts(np.arange(100.0), np.ones(100, int), 1, np.array([97.2]))
-    (49.0, 97.0)
-
-    """
-    gaps = np.arange(len(distinct) - 1)
-    if len(gaps) > max_cuts:
-        below = np.cumsum(counts)[:-1] / counts.sum()
-        gaps = np.searchsorted(below, np.arange(1, max_cuts + 1) / (max_cuts + 1))
-        if telling is not None:
-            gaps = np.concatenate([gaps, np.searchsorted(distinct, telling, side="right") - 1])
-        gaps = np.unique(gaps.clip(0, len(distinct) - 2))
-    return tuple(shorten_cut(float(distinct[gap]), float(distinct[gap + 1])) for gap in gaps)
+def name_card(card: PointCard, grid: Grid, classes: tuple[str, ...], change: Change) -> ScoreCard:
+    """The card in conditions."""
+    lines = []
+    for body, (points, unknown) in zip(card.bodies, card.points.tolist(), strict=True):
+        conditions = tuple(change(grid.literals[literal]) for literal in body)
+        lines.append(CardLine(conditions, tuple(points), tuple(unknown)))
+    return ScoreCard(classes, tuple(lines), tuple(card.base.tolist()))
 
 
-def find_telling_cuts(values: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
-    """The values of a column above which answers change most, where all classes weigh alike.
-
-    A rare class is often decided by values that few rows have, between which an even spread has no threshold.
-
-    Examples
-    --------
-    >>> values = np.arange(1000.0)
-    >>> find_telling_cuts(values, np.asarray(values > 996, np.intp))
-    array([996.])
-
-    """
-    from sklearn.tree import DecisionTreeClassifier
-
-    known = ~np.isnan(values)
-    if not known.any():
-        return np.zeros(0)
-    distinct, places = np.unique(values[known], return_inverse=True)
-    tree = DecisionTreeClassifier(max_leaf_nodes=TELLING_CUTS + 1, class_weight="balanced", random_state=0)
-    tree.fit(places[:, None], labels[known])
-    cuts: NDArray[np.float64] = distinct[tree.tree_.threshold[tree.tree_.feature == 0].astype(np.intp)]
-    return cuts
+def name_rules(rules: LiteralRules, grid: Grid, classes: tuple[str, ...], change: Change) -> RuleSet:
+    """The rules in conditions, without those that others of a rule imply."""
+    named = []
+    for literals, outcome in rules.rules:
+        body = tuple(dict.fromkeys(change(grid.literals[literal]) for literal in literals))
+        implied = [each for each in body if any(one != each and one.implies(each) for one in body)]
+        named.append(ConditionRule(tuple(each for each in body if each not in implied), outcome))
+    return RuleSet(classes, tuple(named), rules.default)
 
 
 def keep_condition(condition: Condition) -> Condition:
