@@ -63,10 +63,9 @@ class Purpose(Enum):
     TREE = "tree"
     RULE_JUDGEMENT = "judging rules"
 
-    # what users ask for by the command line, and tests
+    # what users ask for by the command line
     MODEL_TRAINING = "training of a model"
     NETWORK_TRAINING = "training of a network"
-    TEST_CASES = "test cases"
 
     def key(self, *place: int) -> tuple[int, ...]:
         """The words that tell this purpose, at a place, from all others: letters, 0, and the place.

@@ -6,13 +6,13 @@ from difficult_teachers import Constant, Network
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from logic_strategies import rules, theories
 
 from hornbook.checks import check_theory
 from hornbook.checks.theory_check import shrink
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
 from hornbook.queries import Counted, Exact, Random, smallest_violations
-from hornbook.testing import rules, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(20)])
 PLAIN = Vocabulary([f"x{i}" for i in range(20)])

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from logic_strategies import batches, names, rules, theories
 
 from hornbook.errors import HornbookError
 from hornbook.exports import write_explanation
 from hornbook.logic import HornTheory, Vocabulary
-from hornbook.testing import batches, names, rules, theories
 
 
 @st.composite

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from logic_strategies import batches, random_values
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Interpretation, Vocabulary, bits
-from hornbook.testing import batches, random_values
 
 V3 = Vocabulary(["a", "b", "c"])
 sizes = st.integers(0, 300)

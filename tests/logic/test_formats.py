@@ -6,10 +6,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from logic_strategies import names, rules
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary
-from hornbook.testing import names, rules
 
 
 @st.composite

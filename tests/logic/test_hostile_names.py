@@ -10,6 +10,7 @@ import pytest
 from explanation_strategies import explanations as random_explanations
 from hypothesis import given
 from hypothesis import strategies as st
+from logic_strategies import batches, hostile_names, hostile_vocabularies, rules
 
 from hornbook.conditions import Category, Missing, Threshold
 from hornbook.errors import HornbookError
@@ -18,7 +19,6 @@ from hornbook.exports import write_explanation
 from hornbook.exports.dialects import sql_name
 from hornbook.exports.source import sql_columns
 from hornbook.logic import BOTTOM, HornTheory, Rule, Vocabulary, fresh_name
-from hornbook.testing import batches, hostile_names, hostile_vocabularies, rules
 
 
 @st.composite

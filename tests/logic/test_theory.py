@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from logic_strategies import batches, rules, theories
 from pysat.solvers import Cadical153
 
 from hornbook.logic import (
@@ -19,7 +20,6 @@ from hornbook.logic import (
     random_theory,
     violation,
 )
-from hornbook.testing import batches, rules, theories
 
 
 def satisfies(theory: HornTheory, values: tuple[int, ...]) -> bool:

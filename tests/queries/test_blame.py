@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from logic_strategies import theories
 from pools import PAIRED, VOCABULARIES, rng
 
 from hornbook.errors import HornbookError
@@ -12,7 +13,6 @@ from hornbook.queries import Counted, Counterexample, Random, Step, interpretati
 from hornbook.queries.prime import blame
 from hornbook.queries.protocol import Change
 from hornbook.queries.trace import read_step, step_object
-from hornbook.testing import theories
 
 
 @given(st.data())

@@ -5,11 +5,11 @@ import pytest
 from difficult_teachers import Constant, Network
 from hypothesis import given
 from laws import draw_examples
+from logic_strategies import theories
 
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory, Vocabulary
 from hornbook.queries import Random, measure_coherence
-from hornbook.testing import theories
 
 VOCABULARY = Vocabulary.with_duals([f"x{i}" for i in range(10)])
 

@@ -8,6 +8,7 @@ import pytest
 from difficult_teachers import Constant, Network
 from hypothesis import given
 from hypothesis import strategies as st
+from logic_strategies import batches, theories
 from sklearn.ensemble import RandomForestClassifier
 
 from hornbook.errors import HornbookError
@@ -17,7 +18,6 @@ from hornbook.models.outputs import SCORE_ROUNDING
 from hornbook.queries import Cached, Counted, Judge, Random, Rows
 from hornbook.queries import completions as module
 from hornbook.queries.completions import TRUE_SHARES, Completions, rounds
-from hornbook.testing import batches, theories
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])

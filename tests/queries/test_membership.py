@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from logic_strategies import batches, random_values
 from sklearn.linear_model import LogisticRegression
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.queries import Judge
-from hornbook.testing import batches, random_values
 
 PLAIN = Vocabulary(["fever", "ill", "cough", "rash"])
 PAIRED = Vocabulary.with_duals(["fever", "ill", "cough"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from logic_strategies import batches
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory, Interpretation
@@ -21,7 +22,6 @@ from hornbook.queries import (
     Unknown,
 )
 from hornbook.queries.terms import run_batched
-from hornbook.testing import batches
 
 THEORY = HornTheory.parse("a & b -> c\nc -> false")
 

@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
+from logic_strategies import batches, theories
 
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary
 from hornbook.queries import Random, Rows, Violations, measure_rules
 from hornbook.statistics import Share
-from hornbook.testing import batches, theories
 
 seeds = st.integers(0, 2**32 - 1)
 

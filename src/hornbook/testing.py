@@ -1,4 +1,4 @@
-"""What tests of other packages can reuse: the contract of predictors as checks, and strategies of Hypothesis.
+"""The contract of predictors as checks, which tests of other packages can reuse.
 
 Each check takes a predictor, the vocabulary it is about and a random generator, and raises
 `AssertionError` where the contract is broken. With pytest:
@@ -15,38 +15,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hornbook.errors import HornbookError
-from hornbook.lazy import load_lazily
 from hornbook.logic import Batch, Vocabulary
 from hornbook.models import Predictor
 from hornbook.models.predictor import PREDICTOR_BLOCK
 
-if TYPE_CHECKING:
-    from hornbook.testing.strategies import (
-        batches,
-        hostile_names,
-        hostile_vocabularies,
-        names,
-        random_values,
-        rules,
-        theories,
-    )
-
-__all__ = [
-    "PREDICTOR_CHECKS",
-    "assert_refuses",
-    "batches",
-    "hostile_names",
-    "hostile_vocabularies",
-    "names",
-    "random_values",
-    "rules",
-    "theories",
-]
+__all__ = ["PREDICTOR_CHECKS", "assert_refuses"]
 
 TOLERANCE = 1e-5
 
@@ -171,20 +148,3 @@ PREDICTOR_CHECKS: tuple[Callable[[Predictor, Vocabulary, np.random.Generator], N
     check_unknown,
     check_other_width,
 )
-
-
-__getattr__ = load_lazily(
-    "hornbook.testing",
-    {
-        "strategies": [
-            "batches",
-            "hostile_names",
-            "hostile_vocabularies",
-            "names",
-            "random_values",
-            "rules",
-            "theories",
-        ]
-    },
-)
-"""Strategies need Hypothesis."""

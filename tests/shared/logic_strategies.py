@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
-from hornbook.randomness import Purpose, generator
 
 
 def names() -> st.SearchStrategy[str]:
@@ -80,5 +79,5 @@ def batches(vocabulary: Vocabulary, max_size: int = 200) -> st.SearchStrategy[Ba
 
 def random_values(size: int, seed: int, width: int) -> NDArray[np.float64]:
     """A (size, width) array of 1, 0 and NaN."""
-    rng = generator(seed, Purpose.TEST_CASES)
+    rng = np.random.default_rng(seed)
     return rng.choice([0.0, 1.0, np.nan], (size, width), p=rng.dirichlet([1, 1, 1]))
