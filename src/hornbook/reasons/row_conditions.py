@@ -40,7 +40,7 @@ TAIL_CUTS = 8
 class RowLiteral:
     """A condition that is true of a row, the place of its column, and the bins in which it is true.
 
-    It is `exact` if it fixes a number.
+    It is `exact` if it is true of no other number of the table on its side of the row's own.
     """
 
     condition: Condition
@@ -75,7 +75,7 @@ class RowConditions:
     >>> conditions = RowConditions.of(rows.iloc[[2]], Grid.of(rows), rows, EMPTY_BOOK)
     >>> for numbers in conditions.by_column:
     ...     print(", ".join(str(conditions.literals[number].condition) for number in numbers))
-    age > 35, age > 55, age <= 65, age = 60
+    age > 35, age > 55, age <= 60, age <= 65, age = 60
     sex = f
 
     """
@@ -241,10 +241,10 @@ def _list_number_literals(
     bins = np.arange(wider.size + 1)
     literals = []
     for number, cut in enumerate(cuts):
-        if cut in named:
+        if cut != below:
             met = (bins > number) if value > cut else (bins <= number)
             condition = Threshold(column.name, cut, above=value > cut)
-            literals.append(RowLiteral(condition, place, met & (bins < wider.size)))
+            literals.append(RowLiteral(condition, place, met & (bins < wider.size), exact=cut not in named))
     if not whole:
         own_bin = bins == np.searchsorted(cuts, value)
         literals.append(RowLiteral(Category(column.name, value), place, own_bin, exact=True))
