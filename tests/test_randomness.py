@@ -63,7 +63,7 @@ def test_places_that_could_be_mistaken_for_others_are_refused():
 
 
 WIDE = Random(Vocabulary([f"v{i}" for i in range(40)]))
-ROWS = WIDE.draw(50, generator(0, Purpose.TEST_CASES))
+ROWS = WIDE.draw(50, generator(0, Purpose.EVALUATION))
 
 
 @pytest.mark.parametrize("distribution", [WIDE, Rows(ROWS, 0.3, 0.3)])
