@@ -11,7 +11,7 @@ import typer
 
 from hornbook.cli import options
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import ModelOptions, TableOptions, bind_options, read_cuts, read_theory
+from hornbook.cli.inputs import ModelOptions, TableOptions, read_cuts, read_theory
 from hornbook.cli.output import emit_json, emit_lines, print_remark, progress
 from hornbook.errors import HornbookError
 
@@ -71,7 +71,8 @@ def check(
     from hornbook.models import as_predictor, load_model, name_model_source
     from hornbook.runs import cut_model, read_table_file
 
-    reading, asking = bind_options(TableOptions, locals()), bind_options(ModelOptions, locals())
+    reading = TableOptions(data, target, columns=columns, drop=drop, csv=csv, missing=missing)
+    asking = ModelOptions(model, False, trust_pickle, proof, seconds, max_answers)
     if proof and tolerance is not None:
         raise HornbookError("--tolerance is about the share of samples, and a proof about all rows: give one")
     if target is not None and encoding is not None:
@@ -82,8 +83,8 @@ def check(
         )
     asking.limit(context)
     loaded = load_model(model, trust_pickle)
-    seconds = seconds and seconds / 2  # for proofs
-    chosen = bind_options(CheckOptions, locals())
+    proof_seconds = seconds and seconds / 2
+    chosen = CheckOptions(samples, proof, proof_seconds, seed, tolerance, strict, as_json)
     if target is None:
         judge = as_predictor(loaded, encoding=encoding, name=name_model_source(model))
         broken = _check_judge(rules, judge, read_table_file(data, reading.text, remark=print_remark), chosen)

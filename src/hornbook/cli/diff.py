@@ -11,7 +11,7 @@ import typer
 
 from hornbook.cli import options
 from hornbook.cli.app import ASK, HelpfulCommand, app
-from hornbook.cli.inputs import ModelOptions, TableOptions, bind_options, read_cuts
+from hornbook.cli.inputs import ModelOptions, TableOptions, read_cuts
 from hornbook.cli.output import emit_json, emit_lines, progress
 from hornbook.errors import HornbookError
 from hornbook.storage import lock_folder
@@ -78,13 +78,14 @@ def diff(
         raise HornbookError(
             "a run knows its table and its target; leave out --target, --columns, --drop and --csv"
         )
-    bind_options(ModelOptions, locals()).limit(context)
-    sides = bind_options(DiffSides, locals())
+    ModelOptions(max_answers=max_answers).limit(context)
+    sides = DiffSides(old, new, other, model, bands, threshold, code_book, seed, trust_pickle, output)
     if run is not None:
         table, subject, about = sides.restore_run(run, data)
     else:
         target = _name_target(str(data), target)
-        table, subject, about = sides.bind_table(bind_options(TableOptions, locals()).load())
+        reading = TableOptions(str(data), target, columns=columns, drop=drop, csv=csv, missing=missing)
+        table, subject, about = sides.bind_table(reading.load())
     rival, about_rival = sides.read_other(table, run)
     if output is not None:
         context.with_resource(lock_folder(output))

@@ -13,7 +13,6 @@ from hornbook.cli.app import ASK, HelpfulCommand, app
 from hornbook.cli.inputs import (
     ModelOptions,
     TableOptions,
-    bind_options,
     describe_requests,
     open_table,
     read_cuts,
@@ -102,7 +101,8 @@ def extract(
     """
     from hornbook.runs import NewRun, describe_code_book, make_prover, refuse_unprovable_form
 
-    reading, asking = bind_options(TableOptions, locals()), bind_options(ModelOptions, locals())
+    reading = TableOptions(data, target, positive, above, groups, weight, columns, drop, csv, missing)
+    asking = ModelOptions(model, train, trust_pickle, proof, seconds, max_answers)
     if proof:
         form = options.Form.RULES if form is options.Form.AUTO else form
         refuse_unprovable_form(form.value)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -18,15 +18,6 @@ if TYPE_CHECKING:  # NumPy, pandas and scikit-learn take a second, and help need
 
     from hornbook.logic import HornTheory
     from hornbook.runs import ProofLimits, TargetTable
-
-
-OptionsT = TypeVar("OptionsT")
-
-
-def bind_options(kind: type[OptionsT], given: Mapping[str, Any]) -> OptionsT:
-    """Some of a command's options, which belong together, as one value."""
-    names = [each.name for each in fields(kind) if each.name in given]  # type: ignore[arg-type]
-    return kind(**{name: given[name] for name in names})
 
 
 @dataclass(frozen=True)

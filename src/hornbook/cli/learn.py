@@ -11,7 +11,7 @@ import typer
 
 from hornbook.cli import options
 from hornbook.cli.app import THEORIES, HelpfulCommand, app
-from hornbook.cli.inputs import ModelOptions, TableOptions, bind_options, describe_requests, open_table
+from hornbook.cli.inputs import ModelOptions, TableOptions, describe_requests, open_table
 from hornbook.cli.known_theory import Learner, Policy, learn_known
 from hornbook.cli.output import (
     RESUME,
@@ -114,10 +114,27 @@ def learn(
     if model is not None and target is None and not row_rules and is_source(data):
         judge, target = True, WHOLE_ROWS  # a classifier has a target
     judge = judge or row_rules
-    reading, asking, chosen = (
-        bind_options(TableOptions, locals()),
-        bind_options(ModelOptions, locals()),
-        bind_options(LearnSettings, locals()),
+    reading = TableOptions(data, target, positive, above, groups, None, columns, drop, csv, missing)
+    asking = ModelOptions(model, train, trust_pickle, proof, seconds, max_answers)
+    chosen = LearnSettings(
+        learner,
+        judge,
+        row_rules,
+        margin,
+        max_rules,
+        max_literals,
+        max_queries,
+        seconds,
+        max_answers,
+        sample_size,
+        epsilon,
+        delta,
+        seed,
+        output,
+        force,
+        as_json,
+        code_book,
+        encoding,
     )
     chosen.refuse_unclear(reading, asking)
     replace(asking, seconds=None, max_answers=None).limit(context)  # the learner keeps these itself
