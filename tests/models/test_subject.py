@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.errors import HornbookError
 from hornbook.extraction import explain
-from hornbook.models import Subject, as_predictor
+from hornbook.models import Subject, as_predictor, note_levels
 from hornbook.tables import split_rows
 
 ROWS = pd.DataFrame(np.random.default_rng(0).normal(size=(150, 3)), columns=list("abc"))
@@ -152,7 +152,7 @@ def test_levels_that_encoders_were_never_shown_are_said():
         [("words", make_pipeline(SimpleImputer(strategy="most_frequent"), encode), [1, 2])]
     )
     model = make_pipeline(columns, DecisionTreeClassifier()).fit(rows, rows.owner == "yes")
-    assert not list(Subject.bind(model, rows).note_levels())
+    assert not list(note_levels(Subject.bind(model, rows)))
     others = rows.assign(owner=rows.owner.str.upper())
     says = "the model was never shown `owner` = YES, NO, in 60 rows; it knows no, yes"
-    assert list(Subject.bind(model, others).note_levels()) == [says]
+    assert list(note_levels(Subject.bind(model, others))) == [says]

@@ -187,12 +187,14 @@ class DiffSides:
 
 def _note_other(table: TargetTable, subject: Subject, model: Any) -> Iterator[str]:
     """Say what the new model reads, and how often it agrees with the labels."""
+    from hornbook.models import note_accuracy, note_columns, note_cut, note_levels
+
     new = table.bind(model, {"seed": subject.seed}, subject.words)
-    yield from new.note_columns("the new model")
-    yield from new.note_levels("the new model")
-    yield from new.note_cut("the new model")
+    yield from note_columns(new, "the new model")
+    yield from note_levels(new, "the new model")
+    yield from note_cut(new, "the new model")
     if table.labels is not None:
-        yield from new.note_accuracy(table.labels, "the new model")
+        yield from note_accuracy(new, table.labels, "the new model")
 
 
 def _refuse_unclear(

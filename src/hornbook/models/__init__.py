@@ -7,10 +7,10 @@ from hornbook.lazy import load_lazily
 if TYPE_CHECKING:
     from hornbook.models.adapters import as_predictor
     from hornbook.models.answers import AnswerCheck, ask_anew, note_changed_answers
-    from hornbook.models.classes import find_predictor, predict_two_classes
+    from hornbook.models.classes import find_predictor, match_classes, predict_two_classes
     from hornbook.models.inputs import COMPLETE, ENCODINGS, Encoding, columns_with_missing, make_missing
-    from hornbook.models.labels import match_classes, measure_accuracy, note_accuracy
     from hornbook.models.loading import is_url, load_model, name_model_source, names_endpoint
+    from hornbook.models.notes import note_accuracy, note_columns, note_cut, note_levels, note_size
     from hornbook.models.outputs import Floats
     from hornbook.models.predictor import Predictor, RemoteModel
     from hornbook.models.row_sampler import RowSampler
@@ -39,11 +39,14 @@ __all__ = [
     "load_model",
     "make_missing",
     "match_classes",
-    "measure_accuracy",
     "name_model_source",
     "names_endpoint",
     "note_accuracy",
     "note_changed_answers",
+    "note_columns",
+    "note_cut",
+    "note_levels",
+    "note_size",
     "predict_two_classes",
     "train_pipeline",
 ]
@@ -53,10 +56,10 @@ __getattr__ = load_lazily(
     {
         "adapters": ["as_predictor"],
         "answers": ["AnswerCheck", "ask_anew", "note_changed_answers"],
-        "classes": ["find_predictor", "predict_two_classes"],
+        "classes": ["find_predictor", "match_classes", "predict_two_classes"],
         "inputs": ["COMPLETE", "ENCODINGS", "Encoding", "columns_with_missing", "make_missing"],
-        "labels": ["match_classes", "measure_accuracy", "note_accuracy"],
         "loading": ["is_url", "load_model", "name_model_source", "names_endpoint"],
+        "notes": ["note_accuracy", "note_columns", "note_cut", "note_levels", "note_size"],
         "outputs": ["Floats"],
         "predictor": ["Predictor", "RemoteModel"],
         "row_sampler": ["RowSampler"],

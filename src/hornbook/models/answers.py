@@ -204,23 +204,16 @@ def ask_once(
     keys = hash_rows(rows)
     known = budget.kept.setdefault(kind, {})
     different, first, place = np.unique(keys, return_index=True, return_inverse=True)
-    values = [known.get(key, known) for key in different.tolist()]  # the dictionary itself for a new one
-    lacking = np.array([each is known for each in values], np.bool_)
+    lacking = np.array([key not in known for key in different.tolist()], np.bool_)
+    if len(known) + lacking.sum() > MAX_KEPT_ANSWERS:
+        known.clear()
+        lacking[:] = True
     if lacking.any():
         at = np.sort(first[lacking])
         part = rows if len(at) == len(rows) else rows.iloc[at]
         answers = budget.ask(len(part), lambda: ask(part))
-        if len(known) + len(answers) > MAX_KEPT_ANSWERS:
-            known.clear()
         known.update(zip(keys[at].tolist(), answers.tolist(), strict=True))
-        if len(at) == len(rows):
-            return answers
-        by_key = dict(zip(keys[at].tolist(), answers.tolist(), strict=True))
-        values = [
-            by_key[key] if each is known else each
-            for key, each in zip(different.tolist(), values, strict=True)
-        ]
-    return np.array(values)[place]
+    return np.array([known[key] for key in different.tolist()])[place]
 
 
 def hash_rows(rows: pd.DataFrame) -> NDArray[np.uint64]:

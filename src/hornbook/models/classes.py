@@ -9,7 +9,7 @@ of the second of two.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,9 +19,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from hornbook.code_book import EMPTY_BOOK, CodeBook, spell_key
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models.adapters import as_predictor
-from hornbook.models.answers import OutOfAnswersError, choose_rows, hash_rows, spend
+from hornbook.models.answers import OutOfAnswersError, choose_rows, hash_rows
 from hornbook.models.inputs import ROWS_ASKED, read_numbers
 from hornbook.models.loading import load_model
 from hornbook.models.outputs import SCORE_ROUNDING, flatten_column, number_labels, one_hot
@@ -198,12 +199,12 @@ def _answer_table(predictor: Predictor, frame: pd.DataFrame) -> NDArray[Any]:
     """A model's answers about different rows of a table: complete ones, and the others if it has any."""
     frame = choose_rows(frame.iloc[np.sort(np.unique(hash_rows(frame), return_index=True)[1])], CLASSES_SHARE)
     complete = _list_complete(frame)
-    answers = spend(len(complete), lambda: predictor.raw_answers(predictor.read(complete)))
+    answers = predictor.raw_answers(predictor.read(complete))
     if len(complete) == len(frame):
         return answers
     try:
         holed = frame[frame.isna().any(axis=1)]
-        others = spend(len(holed), lambda: predictor.raw_answers(predictor.read(holed)))
+        others = predictor.raw_answers(predictor.read(holed))
     except (ModelTimeout, OutOfAnswersError):
         raise
     except HornbookError:  # it takes no missing values
@@ -274,3 +275,35 @@ def _number_answers(
             "its classes: model.classes_ = […]"
         )
     return numbers
+
+
+def match_classes(
+    old: Sequence[Any], new: Sequence[Any], code_book: CodeBook = EMPTY_BOOK
+) -> tuple[tuple[Any, ...], tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """The classes of both sides together, and the number of each of theirs among them.
+
+    Classes are the same if they are written alike, or if the code book calls them alike. Which
+    is which is never guessed.
+
+    Examples
+    --------
+    >>> match_classes((0, 1), (True, False))
+    ((0, 1), (array([0, 1]), array([1, 0])))
+    >>> match_classes(("no", "yes"), (0, 1), CodeBook(classes={"0": "no", "1": "yes"}))[1]
+    (array([0, 1]), array([0, 1]))
+
+    """
+    book = {spell_key(key): name for key, name in code_book.classes.items()}
+    keys = [[book.get(spell_key(name), spell_key(name)) for name in classes] for classes in (old, new)]
+    if not set(keys[0]) & set(keys[1]):
+        raise HornbookError(
+            f"there is no class in common: one side says {', '.join(keys[0])}, the other "
+            f'{", ".join(keys[1])}; say what is what in the code book, as in [classes] 0 = "no"'
+        )
+    joint = list(dict.fromkeys([*keys[0], *keys[1]]))
+    named: dict[str, Any] = {}
+    for key, name in zip([*keys[0], *keys[1]], [*old, *new], strict=True):
+        if key not in named or spell_key(name) in book:  # the code book speaks of these
+            named[key] = name
+    numbers = [np.array([joint.index(key) for key in own], np.intp) for own in keys]
+    return tuple(named[key] for key in joint), (numbers[0], numbers[1])

@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from hornbook.errors import HornbookError, ModelTimeout
 from hornbook.logic import Batch, bits
-from hornbook.models.answers import OutOfAnswersError, spend
+from hornbook.models.answers import OutOfAnswersError
 
 if TYPE_CHECKING:
     from hornbook.models.predictor import Predictor
@@ -159,18 +159,6 @@ def list_trained_columns(model: Any) -> list[Any]:
     return [] if names is None else getattr(names, "tolist", lambda: list(names))()
 
 
-def are_numbered(names: Sequence[Any]) -> bool:
-    """Whether names of columns are those that LightGBM gives the columns of an array.
-
-    Examples
-    --------
-    >>> are_numbered(["Column_0", "Column_1"]), are_numbered(["age", "Column_1"])
-    (True, False)
-
-    """
-    return list(names) == [f"Column_{number}" for number in range(len(names))]
-
-
 def match_columns(trained_on: Sequence[Any], columns: Sequence[Any]) -> list[Any]:
     """The column of a table for each that a model was trained on; None where there is none.
 
@@ -266,8 +254,8 @@ def _answers(predictor: Predictor, rows: Any) -> bool:
         warnings.simplefilter("ignore")
         try:
             rows = predictor.read(rows)
-            spend(len(rows), lambda: predictor.score_classes(rows))
-            spend(len(rows), lambda: predictor.classify_rows(rows))
+            predictor.score_classes(rows)
+            predictor.classify_rows(rows)
         except (ModelTimeout, OutOfAnswersError):
             raise
         except (Exception, SystemExit):  # whatever a model raises that wants no NaN

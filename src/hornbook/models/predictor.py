@@ -19,7 +19,6 @@ from hornbook.models.inputs import (
     COMPLETE,
     ENCODINGS,
     Encoding,
-    are_numbered,
     list_trained_columns,
     match_columns,
     read_numbers,
@@ -223,7 +222,8 @@ class Predictor(Displayed):
         matches = match_columns(trained_on, columns)
         if matches == list(trained_on) or (None not in matches and len({*matches}) == len(matches)):
             return matches
-        if self.names is None and (None not in matches or are_numbered(trained_on)):
+        numbered = [f"Column_{number}" for number in range(len(trained_on))]  # by LightGBM, of an array
+        if self.names is None and (None not in matches or list(trained_on) == numbered):
             return None
         known = zip(trained_on, matches, strict=True)
         lost = next(name for name, own in known if name != own and name not in columns)

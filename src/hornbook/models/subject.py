@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -19,14 +19,12 @@ from hornbook.code_book import (
     read_code_book,
     spell_key,
 )
+from hornbook.conditions import truth_value
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.models.adapters.estimators import find_shown_levels
 from hornbook.models.answers import MAX_ROWS_SHARE, afford
-from hornbook.models.inputs import ROWS_ASKED, list_trained_columns
-from hornbook.models.labels import TELLING_ROWS, measure_accuracy, note_accuracy
-from hornbook.models.outputs import flatten_column
-from hornbook.models.predictor import Predictor, RemoteModel
+from hornbook.models.classes import match_classes
+from hornbook.models.predictor import Predictor
 from hornbook.models.teacher import ClassifierTeacher, bind_classifier
 from hornbook.statistics import Share
 from hornbook.tables import (
@@ -49,6 +47,14 @@ def _thin(numbers: NDArray[np.intp], share: float) -> NDArray[np.intp]:
     """A share of some numbers, evenly spread; one of them at least, if there are any."""
     count = min(len(numbers), max(1, int(share * len(numbers))))
     return numbers[np.linspace(0, len(numbers) - 1, count).astype(np.intp)] if len(numbers) else numbers
+
+
+def _spell_truths(labels: list[Any], classes: Sequence[Any]) -> list[Any]:
+    """Labels as a model with the classes 0 and 1 has them, where all are words for true and false."""
+    truths = {label: truth_value(label) for label in dict.fromkeys(labels)}
+    if {*map(spell_key, classes)} != {"0", "1"} or None in truths.values():
+        return labels
+    return [int(bool(truths[label])) for label in labels]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,33 +118,20 @@ class Binding(Displayed):
         """The share of the labelled rows to which the model gives their label."""
         places, numbers = self._label_rows
         truth = self.name_labels(labels)
-        if len(truth) == len(self.frame):  # others are refused
-            truth = truth[places]
+        if len(truth) != len(self.frame):
+            raise HornbookError(
+                f"there are {len(self.frame)} rows and {len(truth)} labels; give each its label"
+            )
+        known = ~pd.isna(truth[places])
+        names = _spell_truths(truth[places][known].tolist(), self.teacher.classes)
+        levels = list(dict.fromkeys(names))
+        if not levels:
+            return Share.of(0, 0)
+        _, (own, true) = match_classes(self.teacher.classes, levels, self.words)
+        number = dict(zip(levels, true.tolist(), strict=True))
+        same = own[numbers[known]] == np.array([number[name] for name in names])
         weights = self._weigh(places)
-        return measure_accuracy(numbers, self.teacher.classes, truth, self.words, weights)
-
-    def note_accuracy(self, labels: pd.Series[Any], name: str = "the model") -> Iterator[str]:
-        """Say how often the model agrees with the labels, and warn where one class alone does better."""
-        places, numbers = self._label_rows
-        named = pd.Series(self.name_labels(labels)[places], name=labels.name)
-        return note_accuracy(numbers, self.teacher.classes, named, self.words, name)
-
-    def note_cut(self, name: str = "the model", has_option: bool = True) -> Iterator[str]:
-        """Say that a probability counts as a class from ½ on, where nobody says from which number on."""
-        predictor, rows = self.predictor, self.frame.head(ROWS_ASKED)
-        if predictor.threshold is not None or predictor.bands or len(self.classes) > 2:
-            return
-        how = "; --threshold says from which other number on" if has_option else ""
-        if isinstance(predictor.source, RemoteModel):
-            numbers = predictor.source.read_numbers(predictor.read(rows))
-            how = "; `threshold` in a TOML file that names it says from which other number on"
-        elif predictor.labels is None:
-            numbers = flatten_column(predictor.output_rows(predictor.read(rows)))
-        else:
-            return
-        if numbers is not None and numbers.ndim == 1 and not np.isin(numbers, (0, 1)).all():
-            half = "0, which is a probability of ½," if predictor.output == "logit" else "½"
-            yield f"{name} answers with a number, which counts as {self.classes[1]} from {half} on{how}"
+        return Share.where(same, weights=None if weights is None else weights[known])
 
     def name_labels(self, labels: ArrayLike) -> NDArray[Any]:
         """True labels as the model's classes: numbers as it cuts its own, if it predicts numbers."""
@@ -342,30 +335,3 @@ class Subject(Binding):
             raise HornbookError(
                 f"{verb} counts all rows alike: bind the model without sample_weight= (--weight)"
             )
-
-    def note_size(self) -> Iterator[str]:
-        """Say of a table that is too small to say anything about other rows that it is."""
-        if (rows := len(self.frame)) < TELLING_ROWS:
-            yield (
-                f"a table of {rows} {'row' if rows == 1 else 'rows'} is too small: all samples are made of "
-                "its values, and figures about them say nothing about other rows"
-            )
-
-    def note_levels(self, name: str = "the model") -> Iterator[str]:
-        """Say which levels of the table a model was never shown, as far as its encoders tell."""
-        columns = self.predictor.names or list_trained_columns(self.predictor.source) or ()
-        for column, levels in find_shown_levels(self.predictor.source, list(map(str, columns))).items():
-            if column in self.frame:
-                counts = self.frame[column].value_counts()
-                if strange := [level for level in counts.index if level not in levels]:
-                    rows = int(counts[strange].sum())
-                    known, others = list_values(levels), list_values(strange)
-                    yield f"{name} was never shown `{column}` = {others}, in {rows:,} rows; it knows {known}"
-
-    def note_columns(self, name: str = "the model") -> Iterator[str]:
-        """Say that a model that names no columns is given those of the table in their order."""
-        predictor, columns = self.predictor, list(map(str, self.frame.columns))
-        reads_any = predictor.takes_any_form and predictor.inputs is None
-        is_remote = isinstance(predictor.source, RemoteModel)
-        if not reads_any and not is_remote and predictor.list_columns(columns) is None:
-            yield f"{name} names no columns; it is given the table's in their order: {list_values(columns)}"

@@ -14,7 +14,19 @@ import pandas as pd
 from hornbook.code_book import UNNAMED_TARGET, CodeBook, describe_unknown
 from hornbook.errors import HornbookError
 from hornbook.extraction import ColumnSummary, UnknownLevels, read_given_rows
-from hornbook.models import Predictor, RemoteModel, Subject, as_predictor, is_url, name_model_source
+from hornbook.models import (
+    Predictor,
+    RemoteModel,
+    Subject,
+    as_predictor,
+    is_url,
+    name_model_source,
+    note_accuracy,
+    note_columns,
+    note_cut,
+    note_levels,
+    note_size,
+)
 from hornbook.queries import QuerySubject
 from hornbook.storage import file_checksum
 from hornbook.tables import (
@@ -367,11 +379,11 @@ def note_inputs(
     if isinstance(subject, Subject):
         if table.labels is None and table.target != UNNAMED_TARGET:
             yield f"{table.table.name} has no column `{table.target}`: it only says what the model predicts"
-        yield from subject.note_size()
-        yield from subject.note_columns()
-        yield from subject.note_levels()
+        yield from note_size(subject)
+        yield from note_columns(subject)
+        yield from note_levels(subject)
     is_judge = isinstance(subject, QuerySubject) and subject.teacher.label is None
     if not is_judge and not is_trained(about):
-        yield from subject.note_cut(has_option=isinstance(subject, Subject))
+        yield from note_cut(subject, has_option=isinstance(subject, Subject))
     if table.labels is not None and not is_judge and not is_trained(about):
-        yield from subject.note_accuracy(table.labels)
+        yield from note_accuracy(subject, table.labels)

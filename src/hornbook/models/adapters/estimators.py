@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -112,21 +112,6 @@ def _predicted_numbers(
         strange = plain_labels(predicted[numbers < 0][:1])[0]
         raise ModelError(f"{name} predicts {strange!r}, which is none of its classes")
     return numbers
-
-
-def find_shown_levels(model: Any, names: Sequence[str]) -> dict[str, list[Any]]:
-    """The levels that the encoders of a pipeline were trained on, by the column; `names` are all it gets."""
-    if isinstance(steps := getattr(model, "steps", None), list):
-        return next((own for _, step in steps if (own := find_shown_levels(step, names))), {})
-    if isinstance(parts := getattr(model, "transformers_", None), list):
-        levels_by_column: dict[str, list[Any]] = {}
-        for _, part, own in parts:
-            is_named = isinstance(own, str) or all(isinstance(each, str) for each in np.atleast_1d(own))
-            columns = np.atleast_1d(own) if is_named else np.array(names, object)[own]
-            levels_by_column |= find_shown_levels(part, np.atleast_1d(columns).tolist())
-        return levels_by_column
-    levels = [[each for each in own if each == each] for own in getattr(model, "categories_", ())]
-    return dict(zip(names, levels, strict=True)) if len(levels) == len(names) else {}
 
 
 def _refuse_unfitted(model: Any, name: str) -> None:
