@@ -73,6 +73,5 @@ def test_a_class_name_exists_once():
 
 
 def test_no_module_has_the_name_of_a_package_beside_it():
-    assert not [
-        path for path in TREES if path.name != "__init__.py" and any((HOUSE / path).with_suffix("").glob("*.py"))
-    ]
+    others = (path for path in TREES if path.name != "__init__.py")
+    assert not [path for path in others if any((HOUSE / path).with_suffix("").glob("*.py"))]

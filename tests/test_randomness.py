@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from laws import case_generator
 
 from hornbook import Explainer, learn
 from hornbook.errors import HornbookError
@@ -63,7 +64,7 @@ def test_places_that_could_be_mistaken_for_others_are_refused():
 
 
 WIDE = Random(Vocabulary([f"v{i}" for i in range(40)]))
-ROWS = WIDE.draw(50, generator(0, Purpose.EVALUATION))
+ROWS = WIDE.draw(50, case_generator(0))
 
 
 @pytest.mark.parametrize("distribution", [WIDE, Rows(ROWS, 0.3, 0.3)])

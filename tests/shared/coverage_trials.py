@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from laws import case_generator
 from numpy.typing import NDArray
 
 import hornbook as hb
 from hornbook.logic import Bools, HornTheory
 from hornbook.models import as_predictor
 from hornbook.queries import Estimated, HornRules, Literals, Pac, QuerySubject, measure_rules
-from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
 
 CONFIDENCE = 0.95
@@ -294,4 +294,4 @@ def _covers(share: Share, truth: float) -> bool:
 
 
 def _source(seed: int, number: int) -> np.random.Generator:
-    return generator(seed, Purpose.TEST_CASES, number)
+    return case_generator(seed, number)

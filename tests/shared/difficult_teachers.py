@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from laws import case_generator
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
@@ -15,7 +16,6 @@ from hornbook.logic import Batch, Bools, bits
 from hornbook.models import Encoding, Floats, Predictor
 from hornbook.queries import Distribution, Membership
 from hornbook.queries.completions import hash_rows
-from hornbook.randomness import Purpose, generator
 
 Fault: TypeAlias = Literal["flip", "drift", "lie", "raise", "exit", "shape", "nan", "label", "stall", "leak"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -77,7 +77,7 @@ class Mistaken:
 
     def __init__(self, member: Membership, seed: int, share: float = 0.01) -> None:
         self.member = member
-        self.salt = generator(seed, Purpose.TEST_CASES).integers(0, 2**64, 2, np.uint64)
+        self.salt = case_generator(seed).integers(0, 2**64, 2, np.uint64)
         self.share = share
 
     def __call__(self, batch: Batch) -> Bools:
@@ -202,7 +202,7 @@ class FaultyClassifier:
             self.feature_names_in_ = self.model.feature_names_in_
         self.rows = 0
         self.leaked: list[bytes] = []
-        self.rng = generator(0, Purpose.TEST_CASES)
+        self.rng = case_generator(0)
 
     def predict(self, rows: Any) -> NDArray[Any]:
         """The classes of the rows, as long as it behaves."""
