@@ -60,21 +60,6 @@ def format_interval(share: Share | StratifiedShare) -> str:
     return f"{write(share.low)} to {write(share.high)} %"
 
 
-def format_count(number: int) -> str:
-    """Format a count, large ones in millions or billions.
-
-    Examples
-    --------
-    >>> format_count(845), format_count(12_345), format_count(1_897_739), format_count(3_200_000_000)
-    ('845', '12,345', '1.9 million', '3.2 billion')
-
-    """
-    for size, name in ((10**9, "billion"), (10**6, "million")):
-        if number >= size:
-            return f"{number / size:.1f} {name}"
-    return f"{number:,}"
-
-
 GRADES = {
     "exact": "proved",
     "proved": "proved",
@@ -190,10 +175,8 @@ class Trust:
                 "Explanation and model say the same on",
                 f"of {population}; so would {always}",
             )
-        if table.gap_closed <= 0:
-            return cls("0 %", "The explanation makes", f"fewer errors than {always} would, on {population}")
         return cls(
-            format_percent(table.gap_closed),
+            format_percent(max(table.gap_closed, 0.0)),
             "The explanation makes",
             f"fewer errors than {always} would, on {population}",
         )
