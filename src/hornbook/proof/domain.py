@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -264,8 +265,13 @@ class Domain(Displayed):
         """
         return pd.DataFrame({name: self._write_column(name, own) for name, own in values.items()})
 
+    @cached_property
+    def kinds(self) -> Mapping[str, Any]:
+        """The type of each column of the table."""
+        return dict(zip(map(str, self.rows.columns), self.rows.dtypes, strict=True))
+
     def _write_column(self, name: str, values: NDArray[Any]) -> Any:
-        kind = self.rows.dtypes[name]
+        kind = self.kinds[name]
         if values.dtype == kind and not is_object_dtype(kind):
             return values
         missing = pd.isna(values)

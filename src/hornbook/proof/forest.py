@@ -239,6 +239,8 @@ class Forest:
     ) -> None:
         self.leaves, self.space, self.decide = leaves, space, decide
         self.region = space.whole() if region is None else region
+        self.are_ties_negative = [False]
+        """Whether the model is known to decide against ties of votes, in a list that restrictions share."""
         # every kind of condition once
         kinds, self.kind = np.unique(leaves.conditions, axis=0, return_inverse=True)
         self.kind = self.kind.reshape(-1)
@@ -258,7 +260,9 @@ class Forest:
             return self.decide(whole)
 
         leaves = self.leaves.restrict_to(self.reached(region[None])[:, 0], free)
-        return type(self)(leaves, self.space.restrict_to(free), decide, region[free])
+        restricted = type(self)(leaves, self.space.restrict_to(free), decide, region[free])
+        restricted.are_ties_negative = self.are_ties_negative
+        return restricted
 
     def count_states(self, regions: Bools) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Count the states of regions that meet each kind of condition, and all of them, (k, kinds) both."""
@@ -338,8 +342,20 @@ class Forest:
         outputs = self.evaluate(states)[0]
         close = np.flatnonzero(np.abs(outputs) <= self.leaves.tolerance)
         if len(close):
-            outputs[close] = np.where(self.decide(states[close]), 1, -1) * self.leaves.tolerance
+            outputs[close] = np.where(self._decide_close(states[close]), 1, -1) * self.leaves.tolerance
         return outputs
+
+    def _decide_close(self, states: States) -> Bools:
+        """The model's own decision about inputs with an output within rounding of 0.
+
+        Where votes are counted these are ties, which the model decides alike: once one is decided against,
+        all are. Of several classes a third one may be ahead at a tie, which its own contest shows.
+        """
+        if self.are_ties_negative[0]:
+            return np.zeros(len(states), np.bool_)
+        decided = self.decide(states)
+        self.are_ties_negative[0] = self.leaves.counts_votes and not decided.all()
+        return decided
 
     def outputs_after_moves(self, here: States, moves: States) -> Numbers:
         """The outputs at each input after each move."""
@@ -347,31 +363,29 @@ class Forest:
             states = np.concatenate([apply_move(self.space, here, *move) for move in moves.tolist()])
             moved: Numbers = self.evaluate(states)[0].reshape(len(moves), -1).T
             return moved
-        tables: Numbers = np.stack([self._outputs_by_state(each[None]) for each in here])
-        outputs: Numbers = tables[:, moves[:, 0], moves[:, 1]]
+        outputs: Numbers = self._outputs_by_state(here)[:, moves[:, 0], moves[:, 1]]
         return outputs
 
     def _outputs_by_state(self, here: States) -> Numbers:
-        """The output at an input, (1, m), after one base variable gets another state, (m, states).
+        """The output at each input after one base variable gets another state, (inputs, m, states).
 
-        A leaf that the input reaches is lost outside of each of its conditions; a leaf that lacks one
+        A leaf that an input reaches is lost outside of each of its conditions; a leaf that lacks one
         condition is reached where that is met.
         """
-        m, states = self.region.shape
-        met, unmet = (part[0] for part in self.count_unmet(here))
-        lacking, value = unmet[self.leaves.leaf], self.leaves.values[self.leaves.leaf]
-        lost = np.flatnonzero(lacking == 0)
-        open_ = np.flatnonzero((lacking == 0) | ((lacking == 1) & ~met))
-        kind, gain = self.kind[open_], value[open_]
-        place = self.variable[kind] * (states + 1)
-        change = np.zeros(m * (states + 1))
-        for at, sign in ((self.start, gain), (self.stop, -gain)):
-            change += np.bincount(place + at[kind], sign, len(change))
-        table: Numbers = np.cumsum(change.reshape(m, -1), axis=1)[:, :states]
-        last = np.bincount(self.variable[kind], gain * (self.last[kind] > 0), m)
-        table[:, -1] += last
-        table -= np.bincount(self.variable[self.kind[lost]], value[lost], m)[:, None]
-        table += self.leaves.values @ (unmet == 0) + self.leaves.constant
+        k, (m, states) = len(here), self.region.shape
+        met, unmet = self.count_unmet(here)
+        lacking = unmet[:, self.leaves.leaf]  # (k, conditions)
+        item, at = np.nonzero((lacking == 0) | ((lacking == 1) & ~met))
+        kind, gain = self.kind[at], self.leaves.values[self.leaves.leaf[at]]
+        owner = item * m + self.variable[kind]
+        change = np.zeros(k * m * (states + 1))
+        for end, sign in ((self.start, gain), (self.stop, -gain)):
+            change += np.bincount(owner * (states + 1) + end[kind], sign, len(change))
+        table: Numbers = np.cumsum(change.reshape(k, m, -1), axis=2)[:, :, :states]
+        table[:, :, -1] += np.bincount(owner, gain * (self.last[kind] > 0), k * m).reshape(k, m)
+        lost = lacking[item, at] == 0
+        table -= np.bincount(owner[lost], gain[lost], k * m).reshape(k, m, 1)
+        table += ((unmet == 0) @ self.leaves.values + self.leaves.constant)[:, None, None]
         return table
 
     def search(self, deadline: Deadline, keep: Callable[[Bools], Bools] | None = None) -> SearchOutcome:
@@ -380,7 +394,7 @@ class Forest:
         `keep` says which regions hold inputs that count; all, if it is not given.
         """
         stack = [(self.region[None], np.array([np.inf]))]
-        closed, best, states, nodes = -np.inf, -np.inf, None, 0
+        closed, best, states, nodes, turn = -np.inf, -np.inf, None, 0, 0
         while stack and best <= 0 and not deadline.passed:
             regions, uppers = stack.pop()
             if len(regions) > self.batch:
@@ -401,7 +415,11 @@ class Forest:
                 known[close] = self.constant(regions[close])
             # of one input the model itself was asked, and so it was of all that are decided like it
             upper = np.where(known, outputs, upper + self.leaves.tolerance)
-            reached, heights = climb(self, self.region, tried[[int(outputs.argmax())]])
+            highest = int(outputs.argmax())
+            reached, heights = tried[[highest]], outputs[[highest]]
+            turn += 1
+            if heights[0] > 0 or turn.bit_count() == 1:  # local search is for the first of ever more batches
+                reached, heights = climb(self, self.region, reached)
             if heights[0] > best:
                 best, states = float(heights[0]), reached[0]
             settled = (upper < 0) | single

@@ -303,7 +303,7 @@ class ColumnProver:
             The time limit.
 
         """
-        verdict = self.try_to_prove(body, outcome, excluded, seconds)
+        verdict = self._answer(body, outcome, excluded, seconds, asks_model=True)
         if verdict.status == "proved" and not self.wall.check(self._list_boxes(body, excluded), int(outcome)):
             return Verdict.leave_open(self.wall.refusal)
         return verdict
@@ -315,7 +315,23 @@ class ColumnProver:
         excluded: Sequence[Sequence[Condition]] = (),
         seconds: float | None = None,
     ) -> Verdict[pd.DataFrame]:
-        """The same without asking the model about points, for proofs on the way to others; see `confirm`."""
+        """The same for questions on the way to others: a proof is not put to the model; see `confirm`.
+
+        Nor are the witnesses of trees, of which what was read of them is sure.
+        """
+        return self._answer(
+            body, outcome, excluded, seconds, asks_model=isinstance(self.reading, NetworkReading)
+        )
+
+    def _answer(
+        self,
+        body: Sequence[Condition],
+        outcome: int,
+        excluded: Sequence[Sequence[Condition]],
+        seconds: float | None,
+        asks_model: bool,
+    ) -> Verdict[pd.DataFrame]:
+        """Prove or refute; `asks_model` says whether the model is asked about witnesses."""
         deadline = Deadline.after(self.seconds if seconds is None else seconds)
         try:
             boxes = self._list_boxes(body, excluded)
@@ -323,7 +339,7 @@ class ColumnProver:
             return Verdict.leave_open(str(error))
         verdicts = []
         for rival, box in product(reversed(range(self.classes - 1)), reversed(boxes)):
-            verdict = self._decide(box, int(outcome), rival, deadline)
+            verdict = self._decide(box, int(outcome), rival, deadline, asks_model)
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
@@ -349,17 +365,37 @@ class ColumnProver:
         self.reading.prepare(domain)
         return boxes
 
-    def _decide(self, part: Box, outcome: int, rival: int, deadline: Deadline) -> Verdict[pd.DataFrame]:
-        confirm = _Confirmation(self.wall, part, outcome)
-        verdict = self.reading.decide(part, outcome, rival, deadline, confirm)
+    def _decide(
+        self, box: Box, outcome: int, rival: int, deadline: Deadline, asks_model: bool
+    ) -> Verdict[pd.DataFrame]:
+        if not asks_model:
+            return self.reading.decide(box, outcome, rival, deadline, lambda row: row)
+        confirm = _Confirmation(self.wall, box, outcome)
+        verdict = self.reading.decide(box, outcome, rival, deadline, confirm)
         if verdict.status != "undecided" or confirm.fraction is None:
             return verdict
         parts = []
-        for smaller in _split_box(part, *confirm.fraction):
-            parts.append(self._decide(smaller, outcome, rival, deadline))
+        for smaller in _split_box(box, *confirm.fraction):
+            parts.append(self._decide(smaller, outcome, rival, deadline, asks_model))
             if parts[-1].status == "refuted":
                 return parts[-1]
         return combine(parts, deadline.elapsed)
+
+    def locate(self, rows: pd.DataFrame) -> States | None:
+        """The cells of rows, (rows, columns), by which trees tell them apart; None for others."""
+        if isinstance(self.reading, NetworkReading):
+            return None
+        states, inside = self.reading.grid.locate(rows)
+        return states if inside.all() else None
+
+    def decides_otherwise(self, states: States, outcome: int) -> Bools:
+        """Whether trees clearly decide for another class about rows, by their cells; see `locate`."""
+        other = np.zeros(len(states), np.bool_)
+        if isinstance(self.reading, TreeReading):
+            for rival in range(self.classes - 1):
+                side = self.reading.side(outcome, rival)
+                other |= side.evaluate(states)[0] > side.leaves.tolerance
+        return other
 
     def list_cuts(self, column: str) -> list[float] | None:
         """List the numbers up to which trees tell the values of a column apart; None for a network."""

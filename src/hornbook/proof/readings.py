@@ -463,17 +463,20 @@ class CellGrid:
         """Find the states of rows, (k, columns), and the rows whose values all have one."""
         states = np.full((len(rows), len(self.columns)), self.space.inputs.shape[1] - 1)
         inside = np.ones(len(rows), np.bool_)
-        whole = self.space.whole()
+        takes_missing = self.space.whole()[:, -1]
+        cut = [name for name, ends in zip(self.columns, self.edges, strict=True) if ends is not None]
+        numbers = dict(zip(cut, rows[cut].to_numpy(np.float64, na_value=np.nan).T, strict=True))
         for place, (name, ends) in enumerate(zip(self.columns, self.edges, strict=True)):
-            known = rows[name].notna().to_numpy(np.bool_)
             own = self.domain.ranges[name]
-            if isinstance(own, Levels):
+            if ends is not None:
+                known = ~np.isnan(numbers[name])
+                state = np.searchsorted(ends[1:-1], numbers[name][known])
+            elif isinstance(own, Levels):
+                known = rows[name].notna().to_numpy(np.bool_)
                 state = pd.Index(own.values, dtype=object).get_indexer(rows[name].astype(object)[known])
-            elif ends is not None:
-                state = np.searchsorted(ends[1:-1], rows[name].to_numpy(np.float64, na_value=np.nan)[known])
             states[known, place] = np.maximum(state, 0)
             inside[known] &= state >= 0
-            inside[~known] &= bool(whole[place, -1])
+            inside[~known] &= takes_missing[place]
         return states, inside
 
     def draw_edges(self, size: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -220,8 +220,6 @@ class VoteFormula:
         self.bound = highest - (self.most + 1) * self.unit + leaves.tolerance
         """A bound on the outputs of all inputs that cost more; negative."""
         self.is_exact = parts < PARTS_OF_A_VOTE and leaves.counts_votes
-        self.are_ties_negative = False
-        """Whether the model is known to decide against inputs with the highest cost that may be positive."""
         costing = [literal for steps in self._write_trees(forest, whole, parts) for literal in steps]
         with ITotalizer(costing, max(self.most, 0), self.literals.count) as total:
             self.solver.append_formula(total.cnf.clauses)
@@ -309,11 +307,10 @@ class VotingForest(Forest):
             output = float(self.evaluate(answer[None])[0][0])
             is_tie = abs(output) <= tolerance
             is_positive = output > tolerance
-            if is_tie and not formula.are_ties_negative:
-                is_positive = bool(self.decide(answer[None])[0])
+            if is_tie:
+                is_positive = bool(self._decide_close(answer[None])[0])
             if is_positive:
                 return SearchOutcome(np.inf, max(output, tolerance), answer, 1)
             if not is_tie or not formula.is_exact:
                 return None
-            formula.are_ties_negative = True
         return None

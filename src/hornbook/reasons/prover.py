@@ -125,7 +125,7 @@ class ReasonProver:
                         return body, verdict.reason
                     body = tighter
                     continue
-                counterexamples = self.bring_close(self.complete(verdict.witness))
+                counterexamples = self.counterexamples[:, -1:]
                 refuted += 1
             if (tighter := self._exclude(body, counterexamples)) == body:
                 return body, self._describe_open()
@@ -151,6 +151,8 @@ class ReasonProver:
     def complete(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Add the columns that the model does not read, with the row's own values."""
         own = self.conditions.row
+        if len(rows.columns) == len(own.columns):
+            return rows[list(own.columns)]
         return pd.DataFrame(
             {
                 name: rows[name] if name in rows else own[name].iloc[[0] * len(rows)].set_axis(rows.index)
@@ -158,14 +160,23 @@ class ReasonProver:
             }
         )
 
+    @cached_property
+    def own_states(self) -> NDArray[np.intp] | None:
+        """The cells of the row, (columns that the prover reads,); None where it knows none."""
+        states = self.prover.locate(self.conditions.row)
+        return None if states is None else states[0]
+
     def bring_close(self, rows: pd.DataFrame) -> Codes:
         """Give counterexamples as many of the row's own values as leave them counterexamples, as bins.
 
         For each the columns are tried in another order.
         """
         count, columns = len(rows), list(self.conditions.columns)
-        values = pd.concat([rows, self.conditions.row], ignore_index=True)
+        read = [columns.index(name) for name in self.prover.columns]
         orders = np.argsort(self.task.rng.random((count, len(columns))), axis=1)  # (rows, columns)
+        states, own_states = self.prover.locate(rows), self.own_states
+        is_read = states is not None and own_states is not None
+        values = rows if is_read else pd.concat([rows, self.conditions.row], ignore_index=True)
 
         def mark_own(lists: Sequence[list[int]]) -> Bools:
             """Mark the columns with the row's own values: all but the listed ones, (lists, columns)."""
@@ -176,12 +187,19 @@ class ReasonProver:
 
         def stay_wrong(lists: list[tuple[int, list[int]]]) -> Bools:
             numbers = np.array([number for number, _ in lists])
-            mixed = self._mix(values, numbers, mark_own([places for _, places in lists]))
-            wrong: Bools = self.sampler.teacher.labels(mixed) != self.sampler.outcome
+            own = mark_own([places for _, places in lists])
+            if states is not None and own_states is not None:  # what was read of trees answers sooner
+                mixed = np.where(own[:, read], own_states, states[numbers])
+                return self.prover.decides_otherwise(mixed, self.sampler.outcome)
+            wrong: Bools = (
+                self.sampler.teacher.labels(self._mix(values, numbers, own)) != self.sampler.outcome
+            )
             return wrong
 
         left = minimise(orders.tolist(), stay_wrong, self.deadline)
-        return self.conditions.encode(self._mix(values, np.arange(count), mark_own(left)))
+        own_codes = self.sampler.codes[:, -1:]
+        close: Codes = np.where(mark_own(left).T, own_codes, self.conditions.encode(rows))
+        return close
 
     def _mix(self, values: pd.DataFrame, numbers: NDArray[np.intp], own: Bools) -> pd.DataFrame:
         """Take some of the rows, with the last one's values where `own`, (rows, columns), is true."""
@@ -336,7 +354,7 @@ class ReasonProver:
             self.conditions.describe(body), self.sampler.outcome, seconds=seconds
         )
         if verdict.witness is not None:
-            self._remember(self.conditions.encode(self.complete(verdict.witness)))
+            self._remember(self.bring_close(self.complete(verdict.witness)))
         return verdict
 
     def _remember(self, codes: Codes) -> None:
