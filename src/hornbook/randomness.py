@@ -63,6 +63,9 @@ class Purpose(Enum):
     TREE = "tree"
     RULE_JUDGEMENT = "judging rules"
 
+    # rows to try a model on
+    TEST_CASES = "test cases"
+
     # what users ask for by the command line
     MODEL_TRAINING = "training of a model"
     NETWORK_TRAINING = "training of a network"

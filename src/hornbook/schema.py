@@ -149,6 +149,7 @@ def _converter(forms: Forms | None) -> Converter:
     for kind in (bool, int, str, NoneType):
         converter.register_structure_hook(kind, _read_exactly)
     converter.register_structure_hook(float, _read_number)
+    converter.register_structure_hook_factory(_is_sequence, _read_sequence)
     converter.register_structure_hook_factory(_has_fields, _read_fields)
     converter.register_structure_hook_factory(_has_members, _read_member)
     converter.register_structure_hook_func(

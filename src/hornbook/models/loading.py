@@ -141,19 +141,20 @@ def _try_model_file(path: Path) -> None:
 
 
 def load_once() -> None:
-    """Load the file that the command line of this process names, and ask its model about random rows."""
+    """Load the file that the command line of this process names, and ask its model about some rows."""
     for name in ("dask", "matplotlib", "pandas", "sklearn"):  # which boosters import for a second if they can
         sys.modules[name] = None  # type: ignore[assignment]
     import numpy as np
 
     from hornbook.models.adapters import as_predictor
+    from hornbook.randomness import Purpose, generator
 
     path = Path(sys.argv[1])
     _limit_memory(TRIAL_BYTES + 20 * path.stat().st_size)
     try:
         predictor = as_predictor(READERS[path.suffix.lower()](path))
         if predictor.inputs is not None:
-            rng = np.random.default_rng(0)
+            rng = generator(0, Purpose.TEST_CASES)
             rows = rng.normal(size=(256, predictor.inputs)) * 10.0 ** rng.integers(-3, 7, (256, 1))
             rows[rng.random(rows.shape) < 0.2] = np.nan
             predictor.outputs(rows.astype(predictor.dtype))

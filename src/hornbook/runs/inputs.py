@@ -180,11 +180,12 @@ def load_target_table(
     as a column: then it only names what the model predicts. `csv` describes the format of a text,
     `groups` names the column of groups, and `weight` that of weights.
     """
-    is_folder = source in DATASETS and Path(source).is_dir()  # such as that of a run; it is written as iris/
-    exists = is_source(source) and not is_folder
+    exists = is_source(source)
     if not exists and source in DATASETS:
         table = _number_table(load_dataset(source))
         target = target or str(table.label)
+    elif not exists and Path(source).is_dir():
+        raise HornbookError(f"{source} is a folder; name its files in a query: SELECT * FROM '{source}/*.csv'")
     elif not exists:
         name = source if len(source) <= MAX_SHOWN_NAME else f"{source[:MAX_SHOWN_NAME]}…"
         raise HornbookError(f"there is no file or dataset {name!r}; the datasets are {', '.join(DATASETS)}")
