@@ -149,7 +149,6 @@ def _converter(forms: Forms | None) -> Converter:
     for kind in (bool, int, str, NoneType):
         converter.register_structure_hook(kind, _read_exactly)
     converter.register_structure_hook(float, _read_number)
-    converter.register_structure_hook_factory(_is_sequence, _read_sequence)
     converter.register_structure_hook_factory(_has_fields, _read_fields)
     converter.register_structure_hook_factory(_has_members, _read_member)
     converter.register_structure_hook_func(
@@ -241,9 +240,12 @@ def _read_fields(kind: Any, converter: Converter) -> Callable[[Any, Any], Any]:
     cls = get_origin(kind) or kind
     left_out: Any = {field.name: override(omit=True) for field in fields(cls) if not field.repr}
     read = make_dict_structure_fn(kind, converter, _cattrs_forbid_extra_keys=True, **left_out)
+    lists = [name for name, hint in get_type_hints(cls).items() if get_origin(hint) in (list, tuple)]
     follows = {*_ALSO_WRITTEN.get(cls, ()), _tag(cls)}.difference(_written_fields(cls))
 
     def read_own(value: Any, declared: Any) -> Any:
+        if strange := [name for name in lists if isinstance(value.get(name), dict | str)]:
+            raise HornbookError(f"{strange[0]} is no list")
         return read({name: part for name, part in value.items() if name not in follows}, declared)
 
     return read_own

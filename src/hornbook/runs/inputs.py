@@ -185,7 +185,9 @@ def load_target_table(
         table = _number_table(load_dataset(source))
         target = target or str(table.label)
     elif not exists and Path(source).is_dir():
-        raise HornbookError(f"{source} is a folder; name its files in a query: SELECT * FROM '{source}/*.csv'")
+        raise HornbookError(
+            f"{source} is a folder; name its files in a query: SELECT * FROM '{source}/*.csv'"
+        )
     elif not exists:
         name = source if len(source) <= MAX_SHOWN_NAME else f"{source[:MAX_SHOWN_NAME]}…"
         raise HornbookError(f"there is no file or dataset {name!r}; the datasets are {', '.join(DATASETS)}")
