@@ -87,27 +87,25 @@ class Sentence:
 
     def __post_init__(self) -> None:
         named = self._list_columns()
-        for name in named:
-            if not self.words.get(name):
-                raise HornbookError(f"the template has {{{name}}}, and there are no words for its levels")
-        for name in (self.asks, *self.words, *self.unknown):
-            if named.count(name) != 1:
-                raise HornbookError(
-                    f"the template names the column {name!r} {named.count(name)} times, not once"
-                )
+        if sorted(named) != sorted(self.words) or self.asks not in named:
+            raise HornbookError(
+                f"the template names the columns {', '.join(named)}, each once, and words are needed "
+                f"for the levels of these and no others; there are for {', '.join(self.words)}"
+            )
         for name, levels in self.words.items():
             if empty := [level for level, words in levels.items() if not words.strip()]:
                 raise HornbookError(f"there are no words for the level {empty[0]!r} of {name!r}")
-        for name in set(named) - {self.asks, *self.unknown}:
-            raise HornbookError(f"there are no words for an unknown {name!r}: unknown.{name} = …")
-        if self.asks in self.unknown:
-            raise HornbookError(f"{self.asks!r} is asked for, so it needs no words for an unknown level")
+        if set(self.unknown) != set(self.columns):
+            raise HornbookError(
+                f"words are needed for an unknown level of {', '.join(self.columns)}, and of no others; "
+                f"there are for {', '.join(self.unknown) or 'none'}"
+            )
         if len(set(map(str.lower, self.choices))) < max(2, len(self.choices)):
             raise HornbookError(f"{self.asks!r} needs two different words or more, one for each level")
-        if self.votes < 1:
-            raise HornbookError(f"there are 1 vote or more, not {self.votes}")
-        if self.proposals < 0:
-            raise HornbookError(f"there are 0 proposals or more, not {self.proposals}")
+        if self.votes < 1 or self.proposals < 0:
+            raise HornbookError(
+                f"votes are 1 or more, proposals 0 or more; got {self.votes}, {self.proposals}"
+            )
 
     def describe(self) -> dict[str, Any]:
         """What answers depend on, ready for JSON."""
