@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
 
 from hornbook import Explainer, load
 from hornbook.errors import HornbookError
@@ -11,7 +10,7 @@ from hornbook.extraction import AnswerTable
 from hornbook.models import RowSampler
 from hornbook.statistics import Share
 
-RUNS, CONFIDENCE, UNLIKELY = 300, 0.95, 0.001
+RUNS, LEAST_COVERAGE = 300, 0.93
 
 
 def decide(rows):
@@ -54,7 +53,8 @@ def test_a_row_counts_as_often_as_its_weight_says():
     assert table.kappa == repeated.kappa and table.commonest == repeated.commonest
     share = Share.where(model == explanation, weights=weights.astype(float))
     one = Share.where((model == explanation)[often], units=often)
-    assert (share.estimate, share.low, share.high) == pytest.approx((one.estimate, one.low, one.high))
+    assert share.estimate == pytest.approx(one.estimate)
+    assert share.low <= one.low + 1e-9 and one.high <= share.high + 1e-9  # weights may go with agreement
 
 
 def test_test_rows_count_as_often_as_their_weights_say():
@@ -63,7 +63,7 @@ def test_test_rows_count_as_often_as_their_weights_say():
     weighted = extract(rows, test=test, test_weight=weights).fidelity
     repeated = extract(rows, test=test.loc[test.index.repeat(weights.astype(int))]).fidelity
     assert weighted.estimate == pytest.approx(repeated.estimate)
-    assert (weighted.low, weighted.high) == pytest.approx((repeated.low, repeated.high))
+    assert weighted.low <= repeated.low + 1e-9 and repeated.high <= weighted.high + 1e-9
     assert weighted.table.counts == repeated.table.counts
 
 
@@ -104,15 +104,22 @@ def test_weights_of_test_rows_need_test_rows():
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.5, 1.0, 2.0])
-@pytest.mark.parametrize("agreement", [0.8, 0.97])
-def test_intervals_cover_the_weighted_share(spread, agreement):
-    """From weights that are alike to heavy tails, of which a few rows have most of the weight."""
+@pytest.mark.parametrize("slope", [0.0, 1.0, -1.0])
+def test_intervals_cover_the_weighted_share(spread, slope):
+    """From weights that are alike to heavy tails; heavy rows agree as often, more often or less often."""
     rng, covered = np.random.default_rng(0), 0
+
+    def draw(size):
+        weights = rng.lognormal(0, spread, size)
+        return weights, 1 / (1 + np.exp(-3 - slope * np.log(weights) / max(spread, 1)))
+
+    many, chances = draw(400_000)
+    agreement = np.average(chances, weights=many)
     for _ in range(RUNS):
-        weights = rng.lognormal(0, spread, 150)
-        share = Share.where(rng.random(150) < agreement, weights=weights)
+        weights, chances = draw(200)
+        share = Share.where(rng.random(200) < chances, weights=weights)
         covered += share.low <= agreement <= share.high
-    assert covered >= binom.ppf(UNLIKELY, RUNS, CONFIDENCE)
+    assert covered >= LEAST_COVERAGE * RUNS
 
 
 def test_questions_that_count_rows_alike_take_no_weights():
