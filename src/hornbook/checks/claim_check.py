@@ -236,10 +236,7 @@ class _Trial:
 
 
 def search_rules(trials: Sequence[_Trial]) -> None:
-    """Look for rows that break rules by changing single values of those that come closest to it.
-
-    All rules name one class, and the model is asked about the rows of all of them together.
-    """
+    """Look for rows that break rules by changing single values of those that come closest to it."""
     rules = {trial: trial.cases for trial in trials if isinstance(trial.cases, RuleCases)}
     nearest = dict.fromkeys(rules, (pd.DataFrame(), np.zeros(0)))
     changed = {trial: cases.draw(8 * SEARCH_ROWS, trial.rng) for trial, cases in rules.items()}
