@@ -79,11 +79,11 @@ def test_the_leaves_compute_what_the_model_computes(kind):
             region = prover.space.whole() & (rng.random((5, 3)) < 0.7)
             if region.any(axis=1).all():
                 inside = region[np.arange(5), states].all(axis=1)
-                upper = side.bound_regions(region[None])[0][0] + side.leaves.tolerance
+                upper = side.bound_regions(region[None])[0][0] + side.leaves.total.tolerance
                 assert upper >= outputs[inside].max()
                 narrowed = side.restrict_to(region)
                 bound = narrowed.bound_regions(narrowed.region[None])[0][0]
-                assert bound == pytest.approx(upper - side.leaves.tolerance)
+                assert bound == pytest.approx(upper - side.leaves.total.tolerance)
 
 
 def test_a_classifier_of_trees_is_proved_about_its_label():

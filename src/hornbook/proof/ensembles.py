@@ -51,15 +51,12 @@ class TreeNodes(NamedTuple):
     kind: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class TreeEnsemble:
-    """Trees whose leaves add up to the output N, apart from a constant.
+@dataclass(frozen=True)
+class Total:
+    """How trees whose leaves are added up become the output N.
 
     Parameters
     ----------
-    trees
-        The nodes of each tree; the value of a leaf is what it adds, and leaves of one kind hold the
-        same numbers in the model.
     constant
         The constant part of the output.
     rounding
@@ -74,17 +71,32 @@ class TreeEnsemble:
 
     """
 
-    trees: tuple[TreeNodes, ...]
     constant: float
     rounding: float
     link: ScoreLink
     counts_votes: bool = False
     compares_shares: bool = False
 
+    @property
+    def tolerance(self) -> float:
+        """A bound on the output where the model's decision changes."""
+        return self.rounding + self.link.tolerance
+
+    def negate(self) -> Total:
+        """That of the opposite output."""
+        return replace(self, constant=-self.constant)
+
+
+class TreeEnsemble(NamedTuple):
+    """Trees that are added up; leaves of one kind hold the same numbers in the model."""
+
+    trees: tuple[TreeNodes, ...]
+    total: Total
+
     def negate(self) -> TreeEnsemble:
         """The trees with the opposite output."""
         trees = tuple(tree._replace(value=-tree.value) for tree in self.trees)
-        return replace(self, trees=trees, constant=-self.constant)
+        return TreeEnsemble(trees, self.total.negate())
 
 
 def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsemble] | None:
@@ -106,7 +118,7 @@ def read_tree_contests(predictor: Predictor, count: int) -> Contests[TreeEnsembl
 
     def contest(rival: int, outcome: int) -> TreeEnsemble:
         nodes = _split_nodes(trees, shares[:, rival] - shares[:, outcome], raw)
-        return TreeEnsemble(nodes, 0.0, rounding, ScoreLink(0.0, 0.0), _are_votes(trees, raw))
+        return TreeEnsemble(nodes, Total(0.0, rounding, ScoreLink(0.0, 0.0), _are_votes(trees, raw)))
 
     return pair_classes(count, contest)
 
@@ -165,7 +177,7 @@ def _average_votes(predictor: Predictor, part: str) -> TreeEnsemble:
     column = 1 if predictor.column is None else predictor.column
     nodes = _split_nodes(trees, raw[:, column] / raw.sum(axis=1) / len(trees), raw)
     rounding = gamma(len(trees) + 8, DOUBLE_ROUNDOFF)
-    return TreeEnsemble(nodes, -link.cut, rounding, link, _are_votes(trees, raw))
+    return TreeEnsemble(nodes, Total(-link.cut, rounding, link, _are_votes(trees, raw)))
 
 
 def _are_votes(trees: Sequence[Any], raw: Vector) -> bool:
@@ -241,18 +253,16 @@ class Boosting:
         link = ScoreLink.of(predictor, scale=self.scale)
         sign = -1.0 if predictor.column == 0 else 1.0
         signed = tuple(tree._replace(value=sign * tree.value) for tree in trees)
-        return TreeEnsemble(
-            signed, sign * start - link.cut, self._bound_rounding(trees, start, link.cut), link
-        )
+        rounding = self._bound_rounding(trees, start, link.cut)
+        return TreeEnsemble(signed, Total(sign * start - link.cut, rounding, link))
 
     def contest(self, rival: int, outcome: int) -> TreeEnsemble:
         """The trees of one of several classes minus those of another."""
         one, other = self.scores[rival], self.scores[outcome]
         trees = (*one.trees, *(tree._replace(value=-tree.value) for tree in other.trees))
         rounding = self._bound_rounding(trees, one.start, other.start)
-        return TreeEnsemble(
-            trees, one.start - other.start, rounding, ScoreLink(0.5, 1.0), compares_shares=True
-        )
+        total = Total(one.start - other.start, rounding, ScoreLink(0.5, 1.0), compares_shares=True)
+        return TreeEnsemble(trees, total)
 
     def _bound_rounding(self, trees: Sequence[TreeNodes], *constants: float) -> float:
         """A bound on the rounding error of the sum of trees and constants."""

@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any, Self, TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline
 from hornbook.logic import Bools, bits
-from hornbook.proof.ensembles import TreeEnsemble, TreeNodes
+from hornbook.proof.ensembles import Total, TreeEnsemble, TreeNodes
 from hornbook.proof.network import ScoreLink, Vector
 from hornbook.proof.region import InputSpace, Numbers, SearchOutcome, States, apply_move, climb
 
@@ -53,16 +53,8 @@ class Leaves:
         Equal for leaves that hold the same numbers in the model, (leaves,).
     starts
         The index of each tree's first leaf, (trees,).
-    constant
-        The constant part of the output.
-    rounding
-        A bound on the rounding error of the model's own sum.
-    link
-        The relation between the output and the model's score.
-    counts_votes
-        Whether each leaf is of one class, and the model's own sum is a number of votes.
-    compares_shares
-        Whether the model compares shares of two classes among several; see `TreeEnsemble`.
+    total
+        What else is known of the sum of the trees, as of a `TreeEnsemble`.
 
     """
 
@@ -71,11 +63,7 @@ class Leaves:
     values: Vector
     kinds: NDArray[np.intp]
     starts: NDArray[np.intp]
-    constant: float
-    rounding: float
-    link: ScoreLink
-    counts_votes: bool = False
-    compares_shares: bool = False
+    total: Total
 
     @classmethod
     def of(cls, ensemble: TreeEnsemble, space: InputSpace) -> Leaves:
@@ -88,18 +76,10 @@ class Leaves:
             ]
             for tree in ensemble.trees
         )
-        return cls.build(
-            trees,
-            splits.states,
-            constant=ensemble.constant,
-            rounding=ensemble.rounding,
-            link=ensemble.link,
-            counts_votes=ensemble.counts_votes,
-            compares_shares=ensemble.compares_shares,
-        )
+        return cls.build(trees, splits.states, ensemble.total)
 
     @classmethod
-    def build(cls, trees: Iterable[list[Leaf]], states: int, **settings: Any) -> Leaves:
+    def build(cls, trees: Iterable[list[Leaf]], states: int, total: Total) -> Leaves:
         """The leaves of trees: for each its value, its kind, and the states that lead there."""
         leaf: list[int] = []
         conditions: list[tuple[int, ...]] = []
@@ -121,13 +101,8 @@ class Leaves:
             np.array(values),
             np.array(kinds, np.intp),
             np.array(starts, np.intp),
-            **settings,
+            total,
         )
-
-    @property
-    def tolerance(self) -> float:
-        """A bound on the output where the model's decision changes."""
-        return self.rounding + self.link.tolerance
 
     @property
     def tree(self) -> NDArray[np.intp]:
@@ -136,7 +111,7 @@ class Leaves:
 
     def negate(self) -> Leaves:
         """The leaves with the opposite output."""
-        return replace(self, values=-self.values, constant=-self.constant)
+        return replace(self, values=-self.values, total=self.total.negate())
 
     def restrict_to(self, reached: Bools, free: Bools) -> Leaves:
         """Select some leaves, as functions of the base variables that are free."""
@@ -308,17 +283,17 @@ class Forest:
         for start in range(0, len(states), size):
             part = slice(start, start + size)
             reached = self._meet_all(self._meet_kinds(states[part]))
-            outputs[part] = self.leaves.values @ reached + self.leaves.constant
-        return outputs, np.full(len(states), self.leaves.rounding)
+            outputs[part] = self.leaves.values @ reached + self.leaves.total.constant
+        return outputs, np.full(len(states), self.leaves.total.rounding)
 
     @property
     def link(self) -> ScoreLink:
         """The relation between the output and the model's score."""
-        return self.leaves.link
+        return self.leaves.total.link
 
     def constant(self, regions: Bools) -> Bools:
         """Whether all inputs of each region certainly have the same output, in the model too, (k,)."""
-        if self.leaves.compares_shares:  # whose rounding depends on the other classes
+        if self.leaves.total.compares_shares:  # whose rounding depends on the other classes
             return np.zeros(len(regions), np.bool_)
         reached = self.reached(regions)
         kinds = self.leaves.kinds[:, None]
@@ -333,16 +308,16 @@ class Forest:
         highest = np.maximum.reduceat(values, self.leaves.starts, axis=0)
         best = values == highest[self.tree]
         order = np.where(best, np.arange(len(values))[:, None], len(values))
-        return highest.sum(axis=0) + self.leaves.constant, np.minimum.reduceat(
+        return highest.sum(axis=0) + self.leaves.total.constant, np.minimum.reduceat(
             order, self.leaves.starts, axis=0
         )
 
     def outputs(self, states: States) -> Vector:
         """The output for each input; its sign is the model's own decision."""
         outputs = self.evaluate(states)[0]
-        close = np.flatnonzero(np.abs(outputs) <= self.leaves.tolerance)
+        close = np.flatnonzero(np.abs(outputs) <= self.leaves.total.tolerance)
         if len(close):
-            outputs[close] = np.where(self._decide_close(states[close]), 1, -1) * self.leaves.tolerance
+            outputs[close] = np.where(self._decide_close(states[close]), 1, -1) * self.leaves.total.tolerance
         return outputs
 
     def _decide_close(self, states: States) -> Bools:
@@ -354,7 +329,7 @@ class Forest:
         if self.are_ties_negative[0]:
             return np.zeros(len(states), np.bool_)
         decided = self.decide(states)
-        self.are_ties_negative[0] = self.leaves.counts_votes and not decided.all()
+        self.are_ties_negative[0] = self.leaves.total.counts_votes and not decided.all()
         return decided
 
     def outputs_after_moves(self, here: States, moves: States) -> Numbers:
@@ -385,7 +360,7 @@ class Forest:
         table[:, :, -1] += np.bincount(owner, gain * (self.last[kind] > 0), k * m).reshape(k, m)
         lost = lacking[item, at] == 0
         table -= np.bincount(owner[lost], gain[lost], k * m).reshape(k, m, 1)
-        table += ((unmet == 0) @ self.leaves.values + self.leaves.constant)[:, None, None]
+        table += ((unmet == 0) @ self.leaves.values + self.leaves.total.constant)[:, None, None]
         return table
 
     def search(self, deadline: Deadline, keep: Callable[[Bools], Bools] | None = None) -> SearchOutcome:
@@ -410,11 +385,11 @@ class Forest:
             outputs = self.outputs(tried)
             single = regions.sum(axis=(1, 2)) == self.space.count
             known = single.copy()
-            close = np.flatnonzero(~single & (np.abs(upper) <= self.leaves.tolerance))
+            close = np.flatnonzero(~single & (np.abs(upper) <= self.leaves.total.tolerance))
             if len(close):
                 known[close] = self.constant(regions[close])
             # of one input the model itself was asked, and so it was of all that are decided like it
-            upper = np.where(known, outputs, upper + self.leaves.tolerance)
+            upper = np.where(known, outputs, upper + self.leaves.total.tolerance)
             highest = int(outputs.argmax())
             reached, heights = tried[[highest]], outputs[[highest]]
             turn += 1
@@ -501,7 +476,7 @@ class ChangeForest(Forest):
 
     def outputs(self, states: States) -> Vector:
         """A positive number for each input at which the class is lost, a negative one for the others."""
-        return np.where(self.decide(states), 1, -1) * self.leaves.tolerance
+        return np.where(self.decide(states), 1, -1) * self.leaves.total.tolerance
 
     def constant(self, regions: Bools) -> Bools:
         """Whether no tree changes its number at any input of each region, (k,)."""
@@ -511,7 +486,7 @@ class ChangeForest(Forest):
 
     def may_lose(self, regions: Bools) -> Bools:
         """Which regions may still hold a counterexample, by the bounds of both sides, (k,)."""
-        bounds = [side.bound_regions(regions)[0] >= -side.leaves.tolerance for side in self.sides]
+        bounds = [side.bound_regions(regions)[0] >= -side.leaves.total.tolerance for side in self.sides]
         possible: Bools = np.logical_and.reduce(bounds)
         return possible
 
@@ -566,10 +541,9 @@ def compare_states(
     ]
     if not any(trees):
         return None
-    rounding = 2 * ensemble.rounding + ensemble.link.tolerance  # either output may be off
-    leaves = Leaves.build(
-        filter(None, trees), splits.states, constant=0.0, rounding=rounding, link=ensemble.link
-    )
+    total = ensemble.total
+    change = Total(0.0, 2 * total.rounding + total.link.tolerance, total.link)  # either output may be off
+    leaves = Leaves.build(filter(None, trees), splits.states, change)
     return ChangeForest(leaves, splits.space, is_lost)
 
 

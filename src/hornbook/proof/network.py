@@ -501,7 +501,6 @@ def _sklearn_steps(model: Any, predictor: Predictor) -> Iterator[NetworkStep]:
 ONNX_ATTRIBUTES: Mapping[str, Mapping[str, tuple[float, ...]]] = {
     "Gemm": {"alpha": (1,), "beta": (1,), "transA": (0,), "transB": (0, 1)},
     "MatMul": {},
-    "Add": {},
     "Relu": {},
     "Sigmoid": {},
     "Softmax": {"axis": (1, -1)},
@@ -519,101 +518,52 @@ ONNX_KINDS = {"Relu": RELU, "Sigmoid": SIGMOID, "Softmax": SOFTMAX, "LogSoftmax"
 ONNX_TYPES = {"tensor(float)": 1, "tensor(double)": 11}
 """The types in which networks may compute, and their numbers in attributes."""
 
-
-class _OnnxChain:
-    """Reads a graph of ONNX as a chain of operators, each of which works on what comes before it.
-
-    `value` is the name of the last result, `width` its numbers in a row, and `flat` says whether there are
-    no rows any more.
-    """
-
-    def __init__(self, session: Any, predictor: Predictor) -> None:
-        self.predictor = predictor
-        self.nodes, self.constants, self.target = _onnx_graph(session, predictor)
-        (given,) = session.get_inputs()
-        if given.type not in ONNX_TYPES:
-            raise unprovable(predictor, f"it reads {given.type}, not float or double")
-        self.value, self.width, self.flat = given.name, predictor.inputs, False
-        self.precision = ONNX_TYPES[given.type]
-
-    def read(self) -> Iterator[NetworkStep]:
-        """Yield the steps of the network."""
-        while readers := [node for node in self.nodes if self.value in node.input]:
-            node = readers[0]
-            layer = f"its operator {node.name or node.output[0]} ({node.op_type})"
-            attributes = _onnx_attributes(node, layer, self.predictor)
-            others = [self.constants[name] for name in node.input if name in self.constants]
-            chained = len(readers) == 1 and len(others) == len([name for name in node.input if name]) - 1
-            if not chained or (node.op_type != "Add" and node.input[0] != self.value):
-                raise self._refuse(layer, "works on more than what comes before it and constants")
-            if self.flat and node.op_type not in ("Sigmoid", "Identity", "Cast"):
-                raise self._refuse(layer, "works on numbers that are not rows any more")
-            self.value = node.output[0]
-            step = ONNX_READERS[node.op_type](self, node.op_type, layer, others, attributes)
-            if step is not None:
-                yield step
-        if self.value != self.target:
-            raise unprovable(
-                self.predictor, f"its output {self.target!r} is not the end of its chain of operators"
-            )
-
-    def _refuse(self, layer: str, why: str) -> HornbookError:
-        return unprovable(self.predictor, f"{layer} {why}")
-
-    def read_product(
-        self, operator: str, layer: str, others: list[Any], attributes: Mapping[str, Any]
-    ) -> NetworkStep:
-        """Read a product with a matrix, and the constant that is added to it."""
-        weights, *added = others
-        weights = weights if attributes.get("transB") else weights.T
-        readers = [node for node in self.nodes if self.value in node.input]
-        if operator == "MatMul" and [node.op_type for node in readers] == ["Add"]:
-            added = [self.constants[name] for name in readers[0].input if name in self.constants]
-            self.value = readers[0].output[0] if added else self.value
-        self.width = width = len(weights)
-        return _linear(layer, self.predictor, weights, *(_onnx_row(each, width) for each in added))
-
-    def read_activation(self, operator: str, layer: str, *_: Any) -> NetworkStep:
-        """Read a ReLU, or a last activation."""
-        return NetworkStep(ONNX_KINDS[operator], layer)
-
-    def read_cast(self, operator: str, layer: str, others: list[Any], attributes: Mapping[str, Any]) -> None:
-        """Read a cast, which must not lower the precision."""
-        if int(attributes["to"]) < self.precision:
-            raise self._refuse(layer, "makes double precision single")
-        self.precision = int(attributes["to"])
-
-    def read_shape(self, operator: str, layer: str, others: list[Any], attributes: Mapping[str, Any]) -> None:
-        """Read an operator that makes a column of one number a list, or leaves the rows as they are."""
-        shape = others[0].tolist()
-        self.flat = self.width == 1 and (operator, shape) in FLATTENINGS
-        stays = operator == "Reshape" and shape in ([-1, self.width], [0, self.width], [0, -1])
-        if not self.flat and not stays:
-            raise self._refuse(layer, "changes the shape of rows")
-
-    def read_sum(self, operator: str, layer: str, *_: Any) -> None:
-        """Refuse a sum that does not follow a product of matrices."""
-        raise self._refuse(layer, "adds elsewhere than to a product of matrices")
-
-    def pass_on(self, *_: Any) -> None:
-        """Pass the numbers on as they are."""
-
-
 FLATTENINGS = (("Reshape", [-1]), ("Squeeze", [1]), ("Squeeze", [-1]))
 """Operators that make a column of one number a list, with their shapes or axes."""
 
-ONNX_READERS: Mapping[str, Callable[..., NetworkStep | None]] = {
-    "Gemm": _OnnxChain.read_product,
-    "MatMul": _OnnxChain.read_product,
-    **dict.fromkeys(ONNX_KINDS, _OnnxChain.read_activation),
-    "Cast": _OnnxChain.read_cast,
-    "Reshape": _OnnxChain.read_shape,
-    "Squeeze": _OnnxChain.read_shape,
-    "Add": _OnnxChain.read_sum,
-    "Identity": _OnnxChain.pass_on,
-    "Flatten": _OnnxChain.pass_on,
-}
-"""The reader of each operator."""
+
+def _onnx_steps(session: Any, predictor: Predictor) -> Iterator[NetworkStep]:
+    """Read a graph of ONNX as a chain of operators, each of which works on what comes before it."""
+    nodes, constants, target = _onnx_graph(session, predictor)
+    (given,) = session.get_inputs()
+    if given.type not in ONNX_TYPES:
+        raise unprovable(predictor, f"it reads {given.type}, not float or double")
+    value, width, precision = given.name, predictor.inputs, ONNX_TYPES[given.type]
+    is_flat = False  # whether there are no rows any more
+    while readers := [node for node in nodes if value in node.input]:
+        node, operator = readers[0], readers[0].op_type
+        layer = f"its operator {node.name or node.output[0]} ({operator})"
+        attributes = _onnx_attributes(node, layer, predictor)
+        others = [constants[name] for name in node.input if name in constants]
+        is_chained = len(readers) == 1 and len(others) == len([name for name in node.input if name]) - 1
+        if not is_chained or node.input[0] != value:
+            raise unprovable(predictor, f"{layer} works on more than what comes before it and constants")
+        if is_flat and operator not in ("Sigmoid", "Identity", "Cast"):
+            raise unprovable(predictor, f"{layer} works on numbers that are not rows any more")
+        value = node.output[0]
+        if operator in ("Gemm", "MatMul"):
+            weights, *added = others
+            after = [each for each in nodes if value in each.input]
+            if operator == "MatMul" and [each.op_type for each in after] == ["Add"]:
+                added = [constants[name] for name in after[0].input if name in constants]
+                value = after[0].output[0] if added else value
+            weights = weights if attributes.get("transB") else weights.T
+            width = len(weights)
+            yield _linear(layer, predictor, weights, *(_onnx_row(each, width) for each in added))
+        elif operator in ONNX_KINDS:
+            yield NetworkStep(ONNX_KINDS[operator], layer)
+        elif operator == "Cast":
+            if int(attributes["to"]) < precision:
+                raise unprovable(predictor, f"{layer} makes double precision single")
+            precision = int(attributes["to"])
+        elif operator in ("Reshape", "Squeeze"):
+            shape = others[0].tolist()
+            is_flat = width == 1 and (operator, shape) in FLATTENINGS
+            stays = operator == "Reshape" and shape in ([-1, width], [0, width], [0, -1])
+            if not is_flat and not stays:
+                raise unprovable(predictor, f"{layer} changes the shape of rows")
+    if value != target:
+        raise unprovable(predictor, f"its output {target!r} is not the end of its chain of operators")
 
 
 def _onnx_graph(session: Any, predictor: Predictor) -> tuple[list[Any], dict[str, Any], str]:
@@ -662,7 +612,7 @@ def _onnx_row(constant: Any, width: int) -> Any:
 
 
 READERS: Mapping[str, Callable[[Any, Predictor], Iterator[NetworkStep]]] = {
-    "onnxruntime": lambda session, predictor: _OnnxChain(session, predictor).read(),
+    "onnxruntime": _onnx_steps,
     "torch": _torch_steps,
     "sklearn": _sklearn_steps,
 }

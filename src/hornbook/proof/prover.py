@@ -394,7 +394,7 @@ class ColumnProver:
         if isinstance(self.reading, TreeReading):
             for rival in range(self.classes - 1):
                 side = self.reading.side(outcome, rival)
-                other |= side.evaluate(states)[0] > side.leaves.tolerance
+                other |= side.evaluate(states)[0] > side.leaves.total.tolerance
         return other
 
     def list_cuts(self, column: str) -> list[float] | None:

@@ -68,11 +68,13 @@ def count_parts(leaves: Leaves) -> int | None:
 
     Examples
     --------
+    >>> from hornbook.proof.ensembles import Total
     >>> from hornbook.proof.network import ScoreLink
     >>> none = np.zeros(0, np.intp)
     >>> def pair(*values):
     ...     starts = np.arange(0, len(values), 2)
-    ...     return Leaves(none, none.reshape(0, 4), np.array(values), starts, starts, -0.5, 0.0, ScoreLink())
+    ...     total = Total(-0.5, 0.0, ScoreLink())
+    ...     return Leaves(none, none.reshape(0, 4), np.array(values), starts, starts, total)
     >>> count_parts(pair(0.0, 0.5, 0.5, 0.0)), count_parts(pair(0.0, 0.5, 0.25, 0.0))
     (1, 2)
     >>> count_parts(pair(0.0, 0.5, 0.41, 0.0)), count_parts(pair(0.1, 0.5, 0.41, 0.1, 0.2, 0.3))
@@ -213,13 +215,13 @@ class VoteFormula:
         parts = count_parts(leaves) or PARTS_OF_A_VOTE
         self.unit = float(costs.max()) / parts
         whole = np.floor(costs / self.unit + COST_ROUNDING).astype(np.intp)
-        highest = float(np.maximum.reduceat(leaves.values, leaves.starts).sum()) + leaves.constant
+        highest = float(np.maximum.reduceat(leaves.values, leaves.starts).sum()) + leaves.total.constant
         error = COST_ROUNDING * (len(leaves.starts) + 1)
-        self.most = math.floor((highest + leaves.tolerance) / self.unit + error)
+        self.most = math.floor((highest + leaves.total.tolerance) / self.unit + error)
         """The highest cost with which the output may be positive."""
-        self.bound = highest - (self.most + 1) * self.unit + leaves.tolerance
+        self.bound = highest - (self.most + 1) * self.unit + leaves.total.tolerance
         """A bound on the outputs of all inputs that cost more; negative."""
-        self.is_exact = parts < PARTS_OF_A_VOTE and leaves.counts_votes
+        self.is_exact = parts < PARTS_OF_A_VOTE and leaves.total.counts_votes
         costing = [literal for steps in self._write_trees(forest, whole, parts) for literal in steps]
         with ITotalizer(costing, max(self.most, 0), self.literals.count) as total:
             self.solver.append_formula(total.cnf.clauses)
@@ -297,7 +299,7 @@ class VotingForest(Forest):
         """
         if self.refusal:
             return None
-        formula, tolerance = self.formula, self.leaves.tolerance
+        formula, tolerance = self.formula, self.leaves.total.tolerance
         for most, bound in ((formula.most, formula.bound), (formula.most - 1, -tolerance)):
             answer = formula.find_input(region, most, deadline)
             if answer is None:
