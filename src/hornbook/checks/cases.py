@@ -21,7 +21,7 @@ from hornbook.conditions import Condition, find_range, meet_conditions, shorten_
 from hornbook.delta import minimise
 from hornbook.display import Displayed
 from hornbook.errors import ModelError
-from hornbook.extraction.result import plain_value
+from hornbook.extraction.columns import plain_value
 from hornbook.logic import Bools
 from hornbook.models import ClassifierTeacher, ask_anew
 from hornbook.proof import ColumnProver, Verdict

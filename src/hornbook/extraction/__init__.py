@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from hornbook.extraction.columns import (
+    ColumnSummary,
+    UnknownLevels,
+    find_column,
+    name_values,
+    read_given_row,
+    read_given_rows,
+    read_value,
+    read_values,
+)
 from hornbook.extraction.envelope import learn_judged_cases, learn_levels
 from hornbook.extraction.explaining import explain, list_differences
 from hornbook.extraction.fidelity import (
@@ -12,20 +22,10 @@ from hornbook.extraction.fidelity import (
     Fidelity,
     measure_fidelity,
 )
-from hornbook.extraction.given_values import (
-    UnknownLevels,
-    find_column,
-    name_values,
-    read_given_row,
-    read_given_rows,
-    read_value,
-    read_values,
-)
 from hornbook.extraction.learning import describe_learning, learn_theory
 from hornbook.extraction.result import (
     BeyondHorn,
     ColumnImportance,
-    ColumnSummary,
     Difference,
     Extraction,
     FrontierPoint,

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import BudgetExhausted, HornbookError
+from hornbook.extraction.columns import ColumnSummary
 from hornbook.extraction.fidelity import AnswerTable, Fidelity
-from hornbook.extraction.result import BeyondHorn, ColumnSummary, Extraction, LineStatistics
+from hornbook.extraction.result import BeyondHorn, Extraction, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory
 from hornbook.models import RemoteModel, Subject
 from hornbook.queries import (

@@ -13,17 +13,16 @@ from numpy.typing import NDArray
 
 from hornbook.conditions import Value
 from hornbook.explanations import Explanation
+from hornbook.extraction.columns import ColumnSummary, plain_value
 from hornbook.extraction.fidelity import AnswerPairs, Fidelity, Weights, measure_fidelity
 from hornbook.extraction.result import (
     EVERY_SIZE,
     ColumnImportance,
-    ColumnSummary,
     Difference,
     Extraction,
     FrontierPoint,
     LineStatistics,
     RiskRow,
-    plain_value,
 )
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
 from hornbook.models.answers import afford

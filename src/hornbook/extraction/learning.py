@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.errors import BudgetExhausted, ModelError
+from hornbook.extraction.columns import ColumnSummary
 from hornbook.extraction.explaining import list_differences
 from hornbook.extraction.fidelity import AnswerPairs, measure_fidelity
-from hornbook.extraction.result import ColumnSummary, Extraction, FrontierPoint, LineStatistics
+from hornbook.extraction.result import Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory, Rule
 from hornbook.models import note_changed_answers
 from hornbook.models.answers import afford, limit_answers

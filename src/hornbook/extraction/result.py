@@ -9,14 +9,20 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from hornbook.code_book import EMPTY_BOOK, CodeBook, are_whole, list_values
+from hornbook.code_book import CodeBook, list_values
 from hornbook.conditions import Value
 from hornbook.display import Displayed, Listing, count_things
 from hornbook.errors import HornbookError
 from hornbook.explanations import CompiledExplanation, Decision, Explanation, explain_row
+from hornbook.extraction.columns import (
+    ColumnSummary,
+    UnknownLevels,
+    name_values,
+    read_given_rows,
+    read_values,
+)
 from hornbook.extraction.fidelity import Fidelity
 from hornbook.lazy import load_lazily
 from hornbook.logic import HornTheory
@@ -30,7 +36,6 @@ _upper = load_lazily(
     "hornbook",
     {
         "exports": ["write_explanation"],
-        "extraction.given_values": ["UnknownLevels", "name_values", "read_given_rows", "read_values"],
         "report": ["to_html", "to_notebook"],
         "runs": ["save_extraction"],
     },
@@ -42,9 +47,6 @@ FORMAT = 3
 
 EVERY_SIZE = "every form and size was tried"
 """The end of a run that was not cut short."""
-
-MAX_CATEGORIES = 1000
-"""Categories of a column that an extraction keeps, the commonest first."""
 
 
 @dataclass(frozen=True)
@@ -173,57 +175,6 @@ class Difference(Displayed):
     def __str__(self) -> str:
         name = "a sample" if self.index is None else f"row {self.index}"
         return f"{name}: {self.explanation} by the explanation, {self.model} by the model"
-
-
-@dataclass(frozen=True)
-class ColumnSummary(Displayed):
-    """What values a column of the table has.
-
-    Attributes
-    ----------
-    name
-        The column.
-    missing
-        The share of rows without a value.
-    numbers
-        The least, middle and greatest value of a column of numbers; empty for categories.
-    whole
-        Whether all its values are whole numbers.
-    categories
-        The commonest values of a column of categories, the commonest first.
-
-    """
-
-    name: str
-    missing: float
-    numbers: tuple[float, ...] = ()
-    whole: bool = False
-    categories: tuple[Value, ...] = ()
-
-    def __post_init__(self) -> None:
-        if len(self.numbers) not in (0, 3):
-            raise HornbookError(f"{self.numbers} are not the least, middle and greatest value of a column")
-
-    def __str__(self) -> str:
-        values = list_values(self.categories)
-        if self.numbers:
-            low, middle, high = self.numbers
-            values = f"{low:.6g} to {high:.6g}, median {middle:.6g}"
-        return f"{self.name}: {values}" + (f"; {self.missing:.1%} missing" if self.missing else "")
-
-    @classmethod
-    def of(cls, values: pd.Series[Any], code_book: CodeBook = EMPTY_BOOK) -> ColumnSummary:
-        """Summarise a column; a code book says whether its numbers are categories."""
-        name, missing = str(values.name), float(values.isna().mean()) if len(values) else 0.0
-        known = values.dropna()
-        if code_book.are_quantities(values):
-            numbers = known.to_numpy(np.float64)
-            if not len(numbers):
-                return cls(name, missing)
-            spread = numbers.min(), np.median(numbers), numbers.max()
-            return cls(name, missing, tuple(map(float, spread)), are_whole(numbers))
-        common = known.value_counts().index[:MAX_CATEGORIES]
-        return cls(name, missing, categories=tuple(map(plain_value, common)))
 
 
 @dataclass(frozen=True)
@@ -401,8 +352,8 @@ class Extraction(Displayed):
                 raise HornbookError(
                     f"the rows have no column {name!r}; they have {list_values(frame.columns)}"
                 )
-        levels = _upper("UnknownLevels")(unknown_levels == "missing")
-        rows = _upper("read_given_rows")(self.columns, self.code_book, frame, levels)
+        levels = UnknownLevels(unknown_levels == "missing")
+        rows = read_given_rows(self.columns, self.code_book, frame, levels)
         predicted: NDArray[Any] = np.array(self.classes)[self.explanation.decide(rows)]
         return predicted
 
@@ -417,10 +368,10 @@ class Extraction(Displayed):
             and `?` stand for a missing one. The label does not count.
 
         """
-        values = _upper("name_values")(row, self._column_names)
+        values = name_values(row, self._column_names)
         if self.target not in self._column_names:
             values.pop(self.target, None)
-        return explain_row(self.explanation, _upper("read_values")(self, values))
+        return explain_row(self.explanation, read_values(self.columns, self.code_book, values))
 
     def describe_refuted(self) -> Iterator[str]:
         """Say how many lines a proof refuted, for whoever decides rows by them."""
@@ -489,11 +440,7 @@ class Extraction(Displayed):
     @property
     def levels(self) -> dict[str, tuple[Value, ...]]:
         """The values that each column of categories has, as far as all of them are known."""
-        return {
-            column.name: tuple(sorted(column.categories, key=str))
-            for column in self.columns
-            if 0 < len(column.categories) < MAX_CATEGORIES
-        }
+        return {column.name: column.levels for column in self.columns if column.levels}
 
     @cached_property
     def _column_names(self) -> list[str]:
@@ -557,7 +504,3 @@ class Extraction(Displayed):
             return extraction.with_code_book(read_object(CodeBook, content.get("code_book"), "code_book"))
         except HornbookError as error:
             raise HornbookError(f"{source} is not what an extraction leaves there: {error}") from None
-
-
-def plain_value(value: Any) -> Any:
-    return value.item() if hasattr(value, "item") else value

@@ -24,7 +24,7 @@ from pandas.api.types import is_numeric_dtype
 from hornbook.code_book import CodeBook
 from hornbook.conditions import Category, Condition, Missing, Threshold
 from hornbook.errors import HornbookError
-from hornbook.extraction.given_values import find_column
+from hornbook.extraction.columns import find_column
 
 Places: TypeAlias = NDArray[np.int32]
 """Changed rows, (rows, columns): each column's place in the list of its values, 0 for the row's own."""

@@ -24,7 +24,7 @@ from hornbook.deadline import Deadline
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.extraction import read_given_row
-from hornbook.extraction.result import plain_value
+from hornbook.extraction.columns import plain_value
 from hornbook.models import ClassifierTeacher, Subject
 from hornbook.models.answers import afford, limit_answers
 from hornbook.proof import ColumnProver, Domain, make

@@ -16,7 +16,7 @@ from hornbook.deadline import Deadline
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
 from hornbook.extraction import find_column, read_given_row
-from hornbook.extraction.result import plain_value
+from hornbook.extraction.columns import plain_value
 from hornbook.logic import Bools
 from hornbook.models import AnswerCheck, ClassifierTeacher, Subject
 from hornbook.models.answers import LEAST_AFFORDED, afford, describe_scarcity, limit_answers

@@ -1,4 +1,4 @@
-"""Values as a user gives them: text, numbers, names of levels and labels become the table's own values."""
+"""The columns of a table in short, and values as a user gives them, which become the table's own values."""
 
 from __future__ import annotations
 
@@ -12,14 +12,79 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_float_dtype, is_numeric_dtype
 
-from hornbook.code_book import CodeBook, ColumnWords, describe_unknown, list_values
-from hornbook.conditions import truth_value, write_value
+from hornbook.code_book import EMPTY_BOOK, CodeBook, ColumnWords, are_whole, describe_unknown, list_values
+from hornbook.conditions import Value, truth_value, write_value
+from hornbook.display import Displayed
 from hornbook.errors import HornbookError, UnknownLevelError
-from hornbook.extraction.result import MAX_CATEGORIES, ColumnSummary, Extraction
 from hornbook.tables import as_frame, number_times
 
 UNKNOWN_TEXTS = ("", "?")
 """Texts that stand for a missing value."""
+
+MAX_CATEGORIES = 1000
+"""Categories of a column that are kept, the commonest first."""
+
+
+@dataclass(frozen=True)
+class ColumnSummary(Displayed):
+    """What values a column of the table has.
+
+    Attributes
+    ----------
+    name
+        The column.
+    missing
+        The share of rows without a value.
+    numbers
+        The least, middle and greatest value of a column of numbers; empty for categories.
+    whole
+        Whether all its values are whole numbers.
+    categories
+        The commonest values of a column of categories, the commonest first.
+
+    """
+
+    name: str
+    missing: float
+    numbers: tuple[float, ...] = ()
+    whole: bool = False
+    categories: tuple[Value, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.numbers) not in (0, 3):
+            raise HornbookError(f"{self.numbers} are not the least, middle and greatest value of a column")
+
+    def __str__(self) -> str:
+        values = list_values(self.categories)
+        if self.numbers:
+            low, middle, high = self.numbers
+            values = f"{low:.6g} to {high:.6g}, median {middle:.6g}"
+        return f"{self.name}: {values}" + (f"; {self.missing:.1%} missing" if self.missing else "")
+
+    @property
+    def levels(self) -> tuple[Value, ...]:
+        """All its values, if it has categories, and there can be no others."""
+        is_whole_list = len(self.categories) < MAX_CATEGORIES
+        return tuple(sorted(self.categories, key=str)) if is_whole_list else ()
+
+    @classmethod
+    def of(cls, values: pd.Series[Any], code_book: CodeBook = EMPTY_BOOK) -> ColumnSummary:
+        """Summarise a column; a code book says whether its numbers are categories."""
+        name, missing = str(values.name), float(values.isna().mean()) if len(values) else 0.0
+        known = values.dropna()
+        if code_book.are_quantities(values):
+            numbers = known.to_numpy(np.float64)
+            if not len(numbers):
+                return cls(name, missing)
+            spread = numbers.min(), np.median(numbers), numbers.max()
+            return cls(name, missing, tuple(map(float, spread)), are_whole(numbers))
+        common = known.value_counts().index[:MAX_CATEGORIES]
+        return cls(name, missing, categories=tuple(map(plain_value, common)))
+
+
+def plain_value(value: Any) -> Any:
+    """A value of a table as one of Python."""
+    return value.item() if hasattr(value, "item") else value
 
 
 @dataclass(frozen=True)
@@ -75,7 +140,9 @@ class UnknownLevels:
             yield f"column {column!r} is never {level!r} in the table: missing in {rows}"
 
 
-def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, Any]:
+def read_values(
+    summaries: Iterable[ColumnSummary], book: CodeBook, values: Mapping[Any, Any]
+) -> dict[str, Any]:
     """The values of some columns as the table has them, None where one is missing.
 
     Columns may be named by their labels. Refuse a column that the table does not have, and a value that its
@@ -83,26 +150,18 @@ def read_values(extraction: Extraction, values: Mapping[Any, Any]) -> dict[str, 
 
     Examples
     --------
-    >>> from hornbook import Explainer
-    >>> rows = pd.DataFrame({"age": range(20, 80), "sex": [1, 2] * 30})
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> model = DecisionTreeClassifier().fit(rows, rows.age > 50)
-    >>> book = {"columns": {"sex": {"levels": {1: "male", 2: "female"}}}}
-    >>> extraction = Explainer(model, rows, code_book=book).extract(n_samples=500)
-    >>> read_values(extraction, {"sex": "female", "age": "61"})
+    >>> columns = ColumnSummary("sex", 0.0, categories=(1, 2)), ColumnSummary("age", 0.0, (20.0, 50.0, 79.0))
+    >>> book = CodeBook({"sex": ColumnWords(levels=((1, "male"), (2, "female")))})
+    >>> read_values(columns, book, {"sex": "female", "age": "61"})
     {'sex': 2, 'age': 61.0}
-    >>> read_values(extraction, {"sex": "x"})
+    >>> read_values(columns, book, {"sex": "x"})
     Traceback (most recent call last):
     hornbook.errors.UnknownLevelError: column 'sex' is never 'x'; its values are male (1), female (2), or ?
 
     """
-    summaries = {summary.name: summary for summary in extraction.columns}
-    book = extraction.code_book
-    read = {}
-    for name, value in values.items():
-        column = find_column(name, summaries, book)
-        read[column] = read_value(summaries[column], book, value)
-    return read
+    by_name = {summary.name: summary for summary in summaries}
+    named = {find_column(name, by_name, book): value for name, value in values.items()}
+    return {column: read_value(by_name[column], book, value) for column, value in named.items()}
 
 
 def name_values(row: Any, columns: list[str]) -> dict[Any, Any]:
@@ -154,13 +213,13 @@ def read_value(summary: ColumnSummary, book: CodeBook, value: Any) -> Any:
             return category
         if category in (0, 1) and truth_value(value) == category:
             return category
-    if len(summary.categories) in (0, MAX_CATEGORIES):  # there may be others
+    if not summary.levels:  # there may be others
         return value
     values = (
         name
         if (name := words.name_value(category)) == write_value(category)
         else f"{name} ({write_value(category)})"
-        for category in sorted(summary.categories, key=str)
+        for category in summary.levels
     )
     raise UnknownLevelError(
         f"column {summary.name!r} is never {getattr(value, 'item', lambda: value)()!r}; "
