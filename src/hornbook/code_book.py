@@ -106,6 +106,11 @@ class ColumnWords(Displayed):
         """Whether its values are categories, even if they are numbers."""
         return bool(self.codes or self.levels or self.order)
 
+    def are_quantities(self, values: pd.Series[Any]) -> bool:
+        """Whether the values of the column are numbers that can be compared, and not categories or a pair."""
+        numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+        return numeric and not self.are_categories and not self.pair
+
     def name_level(self, value: Any) -> Any:
         """The name of a value; a value without one stays as it is."""
         if self.scale and isinstance(value, int | float | np.number):
@@ -186,16 +191,6 @@ class CodeBook(Displayed):
     def __str__(self) -> str:
         return f"words for {len(self.columns)} columns and {len(self.classes)} classes"
 
-    def with_whole(self, names: Iterable[str]) -> CodeBook:
-        """The code book that knows which columns have whole numbers only."""
-        whole = {name: replace(self.words(name), whole=True) for name in names}
-        return replace(self, columns={**self.columns, **whole})
-
-    def with_pairs(self, pairs: Mapping[str, tuple[Any, ...]]) -> CodeBook:
-        """The code book that knows which columns have two values only."""
-        paired = {name: replace(self.words(name), pair=pair) for name, pair in pairs.items()}
-        return replace(self, columns={**self.columns, **paired})
-
     def without_words(self) -> CodeBook:
         """The code book that knows of its columns what the table says, and nothing that the user does."""
         return CodeBook(
@@ -211,9 +206,7 @@ class CodeBook(Displayed):
 
     def are_quantities(self, values: pd.Series[Any]) -> bool:
         """Whether the values of a column are numbers that can be compared, and not categories or a pair."""
-        numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-        words = self.words(str(values.name))
-        return numeric and not words.are_categories and not words.pair
+        return self.words(str(values.name)).are_quantities(values)
 
     def label(self, column: str) -> str:
         """What a column is called."""
@@ -401,23 +394,20 @@ def read_code_book(source: CodeBookSource, frame: pd.DataFrame) -> CodeBook:
                 f"{book.source}, column {name!r}: its label {words.label!r} is another column's name; "
                 "choose another label"
             )
-    bound = {
-        name: _bind_column(words, frame[name], f"{book.source}, column {name!r}")
-        for name, words in book.columns.items()
-    }
-    scales, frame = find_scales(frame), number_times(frame)
-    bound |= {name: replace(bound.get(name, _NO_WORDS), scale=scale) for name, scale in scales.items()}
-    pairs = {
-        str(name): tuple(sorted(distinct.tolist(), key=str))
-        for name, values in frame.items()
-        if name not in scales and len(distinct := values.dropna().unique()) == 2
-    }
-    book = replace(book, columns=bound).with_pairs(pairs)
-    return book.with_whole(
-        str(name)
-        for name, values in frame.items()
-        if book.are_quantities(values) and are_whole(values.dropna().to_numpy(np.float64))
-    )
+    scales, columns = find_scales(frame), {}
+    for name, values in zip(names, (each for _, each in number_times(frame).items()), strict=True):
+        words, known = book.words(name), values.dropna()
+        if name in book.columns:
+            words = _bind_column(words, frame[name], f"{book.source}, column {name!r}")
+        if name in scales:
+            words = replace(words, scale=scales[name])
+        elif len(distinct := known.unique()) == 2:
+            words = replace(words, pair=tuple(sorted(distinct.tolist(), key=str)))
+        if words.are_quantities(values) and are_whole(known.to_numpy(np.float64)):
+            words = replace(words, whole=True)
+        if words != _NO_WORDS:
+            columns[name] = words
+    return replace(book, columns=columns)
 
 
 @dataclass(frozen=True)

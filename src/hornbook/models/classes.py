@@ -49,8 +49,8 @@ def find_predictor(model: Any, frame: pd.DataFrame) -> tuple[Predictor, tuple[An
         predictor = as_predictor(model, positive=names[0] if len(names) > 2 else None)
     elif model.threshold is not None and _scores_second(model):
         return replace(model, times=times), model.classes or ()
-    elif _decides_one_class(model):
-        return replace(model, classes=None, times=times), (0, 1)  # it decides for one class, or against it
+    elif model.positive is not None or model.threshold is not None:  # it decides for one class, or not
+        return replace(model, classes=None, times=times), (0, 1)
     else:
         predictor = model
     predictor = choose_form(replace(predictor, times=times), frame)
@@ -68,11 +68,6 @@ def _scores_second(predictor: Predictor) -> bool:
     return len(classes) == 2 and predictor.positive in (None, classes[1])
 
 
-def _decides_one_class(predictor: Predictor) -> bool:
-    """Whether a model only decides for one of its classes, or against it."""
-    return predictor.positive is not None or predictor.threshold is not None
-
-
 def predict_two_classes(
     model: Any, frame: pd.DataFrame, reads_columns: bool = False
 ) -> tuple[Predictor, tuple[Any, ...]]:
@@ -85,11 +80,13 @@ def predict_two_classes(
         return replace(model, times=times), (model.classes or ()) if _scores_second(model) else (0, 1)
     if isinstance(model, RemoteModel):
         model.find_classes(restore_times(frame, times))
-    classes = tuple(_list_declared(model)) or (0, 1)
-    predictor = None if len(classes) > 2 else as_predictor(model)
-    if predictor is not None and reads_columns and predictor.takes_any_form and not _list_declared(model):
-        predictor, classes = find_predictor(model, frame)
-    if predictor is None or len(classes) > 2:
+    declared = tuple(_list_declared(model))
+    classes = declared or (0, 1)
+    if len(classes) == 2:
+        predictor = as_predictor(model)
+        if reads_columns and predictor.takes_any_form and not declared:
+            predictor, classes = find_predictor(model, frame)
+    if len(classes) != 2:
         raise HornbookError(
             f"{type(model).__name__} has {len(classes)} classes, and queries are about one of two; say which "
             f"one counts as true: as_predictor(model, positive={classes[0]!r}); on the command line, extract "

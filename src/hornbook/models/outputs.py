@@ -39,20 +39,14 @@ def positive_scores(raw: NDArray[Any], column: int | None, output: Output, sourc
     array([0.5 , 0.02], dtype=float32)
 
     """
-    _refuse_other_shapes(raw, source)
-    single = is_single(raw)
-    classes = 2 if single else raw.shape[1]
+    scores = class_scores(raw, output, source)
+    classes = scores.shape[1]
     if column is None and classes > 2:
         raise HornbookError(f"{source}: there are {classes} classes; say which is positive, e.g. positive=1")
     column = 1 if column is None else column
     if column >= classes:
         raise HornbookError(f"{source}: there is no class {column}, only 0 to {classes - 1}")
-    if single:
-        second = _sigmoid(raw.reshape(-1)) if output == "logit" else raw.reshape(-1)
-        chosen = second if column == 1 else 1 - second
-    else:
-        chosen = (_softmax(raw) if output == "logit" else raw)[:, column]
-    return as_floats(chosen)
+    return scores[:, column]
 
 
 def class_scores(raw: NDArray[Any], output: Output, source: str) -> Floats:
@@ -65,9 +59,11 @@ def class_scores(raw: NDArray[Any], output: Output, source: str) -> Floats:
            [0.  , 1.  ]], dtype=float32)
 
     """
-    _refuse_other_shapes(raw, source)
+    if raw.ndim > 2 or raw.shape[-1] == 0:
+        raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
     if is_single(raw):
-        return np.stack([positive_scores(raw, column, output, source) for column in (0, 1)], axis=1)
+        second = _sigmoid(raw.reshape(-1)) if output == "logit" else raw.reshape(-1)
+        return as_floats(np.stack([1 - second, second], axis=1))
     return as_floats(_softmax(raw) if output == "logit" else raw)
 
 
@@ -121,11 +117,6 @@ def agree_in_sign(leads: Floats, decided: Bools) -> Floats:
     """
     agreeing: Floats = np.where(decided, leads.clip(0), leads.clip(None, -SMALLEST_MARGIN))
     return agreeing
-
-
-def _refuse_other_shapes(raw: NDArray[Any], source: str) -> None:
-    if raw.ndim > 2 or raw.shape[-1] == 0:
-        raise HornbookError(f"{source}: expected one score or one row of scores each, got shape {raw.shape}")
 
 
 def one_hot(labels: Callable[[Any], NDArray[np.intp]], classes: int, rows: Any) -> Floats:
