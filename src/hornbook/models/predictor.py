@@ -148,6 +148,10 @@ class Predictor(Displayed):
         """Whether the model decides for the positive class, for each row in the model's own format."""
         if self.labels is None or self.threshold is not None:
             return self.margin_rows(rows) >= 0
+        if self.column is None and len(self.classes or ()) > 2:
+            raise HornbookError(
+                f"{self.name} knows the classes {list(self.classes or ())}; say which is positive"
+            )
         decided: Bools = self._ask_labels(rows) == (1 if self.column is None else self.column)
         return decided
 

@@ -22,9 +22,6 @@ from hornbook.models.outputs import (
 )
 from hornbook.models.predictor import Predictor
 
-PROVIDERS = {"CUDAExecutionProvider": {"use_tf32": "0"}, "CPUExecutionProvider": {}}
-"""Execution providers, the fastest first, with options that forbid less than single precision."""
-
 NUMPY_TYPES = {
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
@@ -53,9 +50,7 @@ def open_session(path: Path) -> Any:
     onnxruntime = library("onnxruntime", "onnx")
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # what goes wrong is raised, not printed as well
-    present = onnxruntime.get_available_providers()
-    chosen = [(provider, how) for provider, how in PROVIDERS.items() if provider in present]
-    return onnxruntime.InferenceSession(path, options, providers=chosen)
+    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
 def adapt_session(session: Any, name: str, positive: Any, output: Output | None) -> Predictor:
