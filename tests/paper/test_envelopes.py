@@ -57,6 +57,8 @@ def test_a_study_is_exact_and_goes_on_from_its_answers(tmp_path: Path) -> None:
     assert result["wordings"][0]["answers"] == 4 * 4 * 6 and result["cases"] == 3 * 4 * 4 * 6
     shares = {row["occupation"]: row["shares"] for row in result["pictures"][0]}
     assert shares["nurse"] == pytest.approx([0.8] * 4) and shares["dancer"][2] == pytest.approx(0.54)
+    assert [*first["margins"]] == ["0.1", "0.2"]
+    assert first["margins"]["0.1"]["rules"] < len(first["rules"]), "dancers are preferred by less than 0.1"
     page = (tmp_path / "run" / "report.html").read_text("utf-8")
     assert "nothing about people" in page and "roberta-base, published" in page
     assert "nothing about people" in study_lines(result)[-1]

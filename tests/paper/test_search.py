@@ -1,8 +1,14 @@
 """The search: complete, the same however it is split up, honest about failures."""
 
+import os
+import sys
 import time
+from contextlib import contextmanager
+from dataclasses import replace
 
+import joblib
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
@@ -83,3 +89,47 @@ def _timed(action):
     started = time.process_time()
     action()
     return time.process_time() - started
+
+
+def test_score_nets_number_of_workers_changes_nothing(monkeypatch):
+    monkeypatch.setattr(search, "NETS_PER_CHUNK", 5)
+    with joblib.parallel_config("threading"):
+        by_two = score_nets(NETS, setting(), n_jobs=2)
+    assert all(map(np.array_equal, score_nets(NETS, setting(), n_jobs=1), by_two))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("engine", ["dask", "ray"])
+def test_score_nets_on_a_cluster_gives_the_same(engine, monkeypatch):
+    monkeypatch.setattr(search, "NETS_PER_CHUNK", 5)
+    with start_cluster(engine, monkeypatch), joblib.parallel_config(engine, n_jobs=2):
+        on_cluster = score_nets(NETS, setting(), n_jobs=None)
+    assert all(map(np.array_equal, score_nets(NETS, setting(), n_jobs=1), on_cluster))
+
+
+@contextmanager
+def start_cluster(engine, monkeypatch):
+    """A cluster of two workers in this machine."""
+    if engine == "dask":
+        distributed = pytest.importorskip("distributed")
+        with (
+            distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.Client(cluster),
+        ):
+            yield
+        return
+    ray = pytest.importorskip("ray")
+    from ray.util.joblib import register_ray
+
+    register_ray()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # so that workers find this module
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="critical")
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def test_score_nets_on_a_device_that_is_not_there_is_an_error():
+    with pytest.raises((RuntimeError, AssertionError)):
+        score_nets(NETS[:1], replace(setting(), device="cuda:99"), n_jobs=1)

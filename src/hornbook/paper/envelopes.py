@@ -48,6 +48,9 @@ TEMPLATES = (
 )
 """The wordings of the sentence."""
 
+MARGINS = (0.1, 0.2)
+"""How much less probable than the likeliest pronoun another one may be that is possible too."""
+
 PUBLISHED = (
     ("roberta-base", 231, 42, 2852),
     ("roberta-large", 194, 29, 3394),
@@ -90,11 +93,16 @@ class RecordedModel:
         """The pronouns."""
         return np.array(list(PRONOUNS))
 
-    def predict(self, rows: pd.DataFrame) -> NDArray[Any]:
-        """The pronoun that is likelier for each row."""
+    def predict_proba(self, rows: pd.DataFrame) -> NDArray[np.float64]:
+        """The share of each pronoun for each row, shape (rows, pronouns)."""
         asked = rows[list(UNKNOWN)].astype(object).fillna("?")
         answers = asked.merge(self.shares.fillna("?"), how="left", on=list(UNKNOWN))
-        preferred: NDArray[Any] = self.classes_[answers[list(PRONOUNS)].to_numpy().argmax(axis=1)]
+        shares: NDArray[np.float64] = answers[list(PRONOUNS)].to_numpy()
+        return shares
+
+    def predict(self, rows: pd.DataFrame) -> NDArray[Any]:
+        """The pronoun that is likelier for each row."""
+        preferred: NDArray[Any] = self.classes_[self.predict_proba(rows).argmax(axis=1)]
         return preferred
 
     def bind(self) -> Subject:
@@ -119,8 +127,8 @@ def study_model(source: str | Path, folder: Path, tell: Callable[[str], None]) -
     tell("learning the envelopes")
     wordings, exact = [], []
     for model, cost in recorded:
-        start = time.process_time()
-        extraction = learn_levels(model.bind())
+        subject, start = model.bind(), time.process_time()
+        extraction = learn_levels(subject)
         spent = {"learner_seconds": time.process_time() - start}
         assert extraction.beyond_horn is not None
         rules = {
@@ -130,7 +138,8 @@ def study_model(source: str | Path, folder: Path, tell: Callable[[str], None]) -
             "clauses": list(extraction.beyond_horn.clauses),
         }
         exact.append(extraction)
-        wordings.append({**cost, **rules, **spent})
+        margins = {str(margin): _count(learn_levels(subject, margin)) for margin in MARGINS}
+        wordings.append({**cost, **rules, **spent, "margins": margins})
     result = {
         "model": Path(str(source)).name,
         "cases": (len(PRONOUNS) + 1) * len(recorded[0][0].shares),
@@ -141,6 +150,12 @@ def study_model(source: str | Path, folder: Path, tell: Callable[[str], None]) -
     write_file(folder / "study.json", write_json(result))
     write_file(folder / "report.html", to_html(result))
     return result
+
+
+def _count(extraction: Extraction) -> dict[str, int]:
+    """The number of rules of an envelope, and of refused cases beyond Horn rules."""
+    assert extraction.beyond_horn is not None
+    return {"rules": len(extraction.explanation.lines()), "beyond": extraction.beyond_horn.cases}
 
 
 def _ask_wordings(

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 
 from hornbook.deadline import Stopwatch
 from hornbook.errors import HornbookError
@@ -270,7 +271,9 @@ def run_stages(repetitions: Sequence[Repetition], processes: int, tell: Callable
         ]
         # a large search uses every core by itself
         alone = "search" in stages and len(repetitions[0].scale.selection.nets) > NETS_PER_CHUNK
-        parallel = Parallel(1 if alone else processes, return_as="generator_unordered")
+        # joblib's engine for Ray gives all results at the end
+        streams = get_active_backend()[0].supports_return_generator
+        parallel = Parallel(1 if alone else processes, return_as="generator_unordered" if streams else "list")
         for done in parallel(delayed(each.do)(stage) for each, stage in pending):
             tell(done)
 

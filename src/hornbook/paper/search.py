@@ -65,6 +65,8 @@ class Setting:
         Epochs and batch size of stochastic gradient descent.
     seed
         The seed of the initial weights and of the order of examples.
+    device
+        Where the nets are trained: `cpu`, or a device of PyTorch's such as `cuda`.
 
     """
 
@@ -73,6 +75,7 @@ class Setting:
     folds: tuple[Fold, ...]
     training: Training
     seed: int = 0
+    device: str = "cpu"
 
 
 class Scores(NamedTuple):
@@ -93,7 +96,7 @@ class Stack:
     one unit. A padded unit has weights and bias zero on both sides, and so are all of its gradients.
     """
 
-    def __init__(self, nets: Sequence[Net], inputs: int, tasks: int, seed: int) -> None:
+    def __init__(self, nets: Sequence[Net], inputs: int, tasks: int, seed: int, device: str = "cpu") -> None:
         self.nets, self.tasks = tuple(nets), tasks
         self.widest = (inputs, *map(max, zip(*(net.widths for net in nets), strict=True)), 1)
         self.weights: list[torch.Tensor] = []
@@ -102,7 +105,7 @@ class Stack:
             for whole, net in zip(padded, nets, strict=True):
                 weight = glorot((inputs, *net.widths, 1), weights_rng(seed, net.widths))[layer]
                 whole[: weight.shape[0], : weight.shape[1]] = weight
-            several = torch.from_numpy(np.broadcast_to(padded, (tasks, *padded.shape)).copy())
+            several = torch.from_numpy(np.broadcast_to(padded, (tasks, *padded.shape)).copy()).to(device)
             self.weights.append(several.view(tasks if layer == 0 else tasks * len(nets), -1, below))
         self.biases = [torch.zeros_like(weight[:, :, :1]) for weight in self.weights]
 
@@ -125,7 +128,7 @@ class Stack:
 
     def descend(self, examples: torch.Tensor, targets: torch.Tensor, schedule: Schedule) -> None:
         """Train every net on every task by gradient descent, in place."""
-        rates = torch.tensor([net.rate for net in self.nets])[:, None]
+        rates = torch.tensor([net.rate for net in self.nets], device=examples.device)[:, None]
         for items, shares in zip(*(part.unbind(1) for part in schedule), strict=True):
             for parameter in self.parameters:
                 parameter.requires_grad_(True)
@@ -167,17 +170,18 @@ def cross_validate(nets: Sequence[Net], setting: Setting) -> Scores:
     Apart from rounding, a net's result does not depend on the nets it is trained with.
     """
     folds, labels = setting.folds, setting.labels
-    stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed)
-    examples = torch.tensor(setting.inputs, dtype=torch.float32)
-    targets = torch.tensor(labels, dtype=torch.float32)
-    stack.descend(examples, targets, make_schedule(folds, setting.training, setting.seed))
+    stack = Stack(nets, setting.inputs.shape[1], len(folds), setting.seed, setting.device)
+    examples = torch.tensor(setting.inputs, dtype=torch.float32, device=setting.device)
+    targets = torch.tensor(labels, dtype=torch.float32, device=setting.device)
+    schedule = make_schedule(folds, setting.training, setting.seed)
+    stack.descend(examples, targets, Schedule(*(part.to(setting.device) for part in schedule)))
     outputs = stack.outputs_of_all(examples)
     right, losses = (outputs > 0) == (targets > 0), _loss(outputs, targets)
     columns = [
         (right[task][:, fold.valid].float().mean(dim=1), losses[task][:, fold.train].mean(dim=1))
         for task, fold in enumerate(folds)
     ]
-    accuracy, loss = (torch.stack(each, dim=1).numpy() for each in zip(*columns, strict=True))
+    accuracy, loss = (torch.stack(each, dim=1).cpu().numpy() for each in zip(*columns, strict=True))
     return Scores(accuracy, loss)
 
 
@@ -206,7 +210,7 @@ def grid(
     )
 
 
-def score_nets(nets: Sequence[Net], setting: Setting, n_jobs: int = -1) -> Scores:
+def score_nets(nets: Sequence[Net], setting: Setting, n_jobs: int | None = -1) -> Scores:
     """Train every net on every fold; the result does not depend on the number of processes."""
     groups = group_nets(nets, NETS_PER_CHUNK)
     chunks = ([nets[at] for at in group] for group in groups)
@@ -253,6 +257,8 @@ class ModelSelection:
     seed
         The seed of the folds, the initial weights and the order of examples; scoring again uses
         the seeds that follow it.
+    device
+        Where nets are trained, see `Setting`.
 
     """
 
@@ -263,6 +269,7 @@ class ModelSelection:
     finalists: int = 50
     seeds: int = 5
     seed: int = 0
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         if min(self.finalists, self.seeds) < 1:
@@ -277,13 +284,14 @@ class ModelSelection:
         folds = tuple(
             Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
         )
-        return Setting(inputs, examples.accepted, folds, self.training, seed)
+        return Setting(inputs, examples.accepted, folds, self.training, seed, self.device)
 
     def whole(self, examples: Examples, seed: int) -> Setting:
         """Training on all the examples."""
         everything = np.arange(len(examples))
         inputs = encode(examples.batch, self.encoding)
-        return Setting(inputs, examples.accepted, (Fold(everything, everything),), self.training, seed)
+        folds = (Fold(everything, everything),)
+        return Setting(inputs, examples.accepted, folds, self.training, seed, self.device)
 
 
 class SelectionResult(NamedTuple):
@@ -305,7 +313,7 @@ def select_network(examples: Examples, selection: ModelSelection) -> SelectionRe
     least final loss is kept.
     """
     # a large search uses every core
-    n_jobs = -1 if len(selection.nets) > NETS_PER_CHUNK else 1
+    n_jobs = -1 if len(selection.nets) > NETS_PER_CHUNK and selection.device == "cpu" else 1
     accuracy = score_nets(selection.nets, selection.validation(examples, selection.seed), n_jobs).accuracy
     finalists = find_best(selection.nets, accuracy, selection.finalists)
     nets = [selection.nets[at] for at in finalists]
