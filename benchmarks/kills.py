@@ -32,9 +32,10 @@ import hornbook.runs  # noqa: F401  imported before, and not in each run
 from hornbook.cli import main as run_command
 from hornbook.cli.learn import NETWORK_FILE
 from hornbook.paper import PROTOCOLS, reproduce
+from hornbook.paper.networks import Net
 from hornbook.paper.search import ModelSelection, grid
 from hornbook.paper.settings import Scale, Sweep, TreeBudget
-from hornbook.queries import Budget, Net, Settings
+from hornbook.queries import Budget, Settings
 from hornbook.tables import load_dataset
 
 SMALL = Scale(

@@ -27,9 +27,10 @@ from rich.table import Table
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
 from hornbook.paper import HARD_PROTOCOL, Task
+from hornbook.paper.networks import Net
 from hornbook.proof import Interpretations, RuleProver, Verdict
 from hornbook.proof.region import UNKNOWN, climb, random_states
-from hornbook.queries import MLP, Budget, Groups, Net, Random, Settings, Violations, extract, target_theory
+from hornbook.queries import MLP, Budget, Groups, Random, Settings, Violations, extract, target_theory
 from hornbook.tables import load_dataset
 
 PAPER = Net((32, 16, 8, 16, 32), 0.1)

@@ -8,8 +8,8 @@ learned can be held against the truth.
 
 import numpy as np
 
-from hornbook.paper import Task
-from hornbook.queries import Budget, Net, Settings, extract, measure_disagreement
+from hornbook.paper import Net, Task
+from hornbook.queries import Budget, Settings, extract, measure_disagreement
 from hornbook.tables import load_dataset
 
 task = Task.of(load_dataset("hcc-synthetic"))

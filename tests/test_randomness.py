@@ -15,8 +15,8 @@ from hornbook import Explainer, learn
 from hornbook.errors import HornbookError
 from hornbook.logic import Vocabulary
 from hornbook.models import RowSampler, as_predictor
+from hornbook.paper.networks import order_rng, weights_rng
 from hornbook.queries import Labelled, Mixture, Random, Rows
-from hornbook.queries.network import order_rng, weights_rng
 from hornbook.randomness import LARGEST_PLACE, Purpose, generator
 
 SOURCE = Path(__file__).parents[1] / "src" / "hornbook"
@@ -26,9 +26,9 @@ MAKERS = {"default_rng", "SeedSequence", "PCG64", "Philox", "MT19937", "SFC64", 
 ELSEWHERE = {  # modules that make generators outside the home, and why they may
     "randomness.py": "the home",
     "paper/hcc.py": "the seed is the name of a fixed cohort",
-    "queries/network.py": "trains the paper's networks: published figures rest on these draws",
-    "paper/search.py": "as network.py",
-    "paper/task.py": "as network.py",
+    "paper/networks.py": "trains the paper's networks: published figures rest on these draws",
+    "paper/search.py": "as networks.py",
+    "paper/task.py": "as networks.py",
 }
 
 places = st.lists(st.integers(0, LARGEST_PLACE), max_size=3).map(tuple)

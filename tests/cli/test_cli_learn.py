@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from hornbook.checks import parse_claims
 from hornbook.conditions import meet_conditions
-from hornbook.queries import MLP, Binariser, Training
+from hornbook.queries import MLP, Binariser
 from hornbook.runs import Run
 from hornbook.tables import split_rows
 
@@ -167,7 +167,7 @@ def test_interrupted_run_is_saved_and_ends_with_130(hornbook, arguments, tmp_pat
 
 @pytest.fixture
 def short_training(monkeypatch):
-    monkeypatch.setattr("hornbook.queries.network_training.CLASSIFIER_TRAINING", Training("adam", epochs=20))
+    monkeypatch.setattr("hornbook.queries.network.MAX_EPOCHS", 20)
 
 
 @pytest.mark.parametrize("source", [["--train"], ["--model", "tree.pkl", "--trust-pickle"]])

@@ -8,9 +8,9 @@ import pytest
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory, Vocabulary
 from hornbook.paper import HARD_PROTOCOL
+from hornbook.paper.networks import Net
 from hornbook.paper.settings import Sweep
 from hornbook.paper.task import PAPER_PROTOCOL, draw_training_set
-from hornbook.queries import Net
 
 VOCABULARY = Vocabulary.with_duals([f"v{v}" for v in range(12)])
 THEORY = HornTheory.parse(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from laws import draw_examples
 
 from hornbook.paper import search
+from hornbook.paper.networks import Net, Training
 from hornbook.paper.search import Fold, Setting, find_best, grid, group_nets, score_nets
-from hornbook.queries import Net, Training
 
 NETS = grid(depths=(1, 2, 3), widths=(2, 8), rates=(0.01, 0.3))
 

@@ -8,11 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
 
+from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
+from hornbook.models import Encoding
 from hornbook.paper import search
-from hornbook.paper.search import Fold, Setting
-from hornbook.queries import Examples, Net, Training, train
-from hornbook.queries.network import encode, glorot, iterate_batches, one_thread, torch, weights_rng
+from hornbook.paper.networks import (
+    Examples,
+    Net,
+    Training,
+    glorot,
+    iterate_batches,
+    order_rng,
+    weights_rng,
+)
+from hornbook.paper.search import Fold, Setting, train
+from hornbook.queries import MLP
+from hornbook.queries.network import one_thread, torch
 
 VARIABLES = 12
 
@@ -33,6 +44,23 @@ def trained_stack(nets, inputs, labels, folds, training, seed=3):
     with one_thread():
         stack.descend(torch.from_numpy(inputs), targets, order)
     return stack
+
+
+def train_alone(examples, net, training, seed):
+    """The net by PyTorch's own optimiser."""
+    weights = glorot((VARIABLES, *net.widths, 1), weights_rng(seed, net.widths))
+    network = MLP.of([(weight, np.zeros(len(weight))) for weight in weights], examples.batch.vocabulary)
+    inputs = torch.from_numpy(Encoding().encode(examples.batch))
+    targets = torch.from_numpy(examples.accepted.astype(np.float32))
+    optimiser = torch.optim.SGD(network.module.parameters(), net.rate)
+    loss = torch.nn.functional.binary_cross_entropy_with_logits
+    steps = training.count_steps(len(examples))
+    order = iterate_batches(np.arange(len(examples)), steps, training.epochs, order_rng(seed, 0))
+    for items in map(torch.from_numpy, order):
+        optimiser.zero_grad()
+        loss(network.module(inputs[items])[:, 0], targets[items]).backward()
+        optimiser.step()
+    return network
 
 
 def layers(stack, task, net):
@@ -62,13 +90,13 @@ def layers(stack, task, net):
 def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures):
     """The law: same weights, same answers, for every net and learning rate."""
     examples = labelled(70)
-    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    inputs, labels = Encoding().encode(examples.batch), examples.accepted
     training = Training(epochs=4, batch_size=16)
     nets = [Net(widths, rate) for widths in architectures for rate in (0.003, 0.02, 0.1)]
     stack = trained_stack(nets, inputs, labels, [Fold(np.arange(70), np.arange(70))], training)
     outputs = stack.outputs_of_all(torch.from_numpy(inputs))[0].numpy()
     for position, net in enumerate(nets):
-        alone = train(examples, net, training=training, seed=3)
+        alone = train_alone(examples, net, training, 3)
         together = layers(stack, 0, position)
         for (weight, bias), layer in zip(together, alone.module[::2], strict=True):
             np.testing.assert_allclose(weight, layer.weight.detach().numpy(), rtol=1e-3, atol=2e-5)
@@ -76,10 +104,39 @@ def test_a_net_trained_in_a_stack_equals_the_net_trained_alone(architectures):
         np.testing.assert_allclose(outputs[position], alone.log_odds(examples.batch), rtol=1e-3, atol=1e-4)
 
 
+def test_a_network_learns_and_is_the_same_again():
+    training, examples = Training(epochs=40), labelled(600)
+    network, again = (train(examples, Net((16, 8), 0.2), training, seed=1) for _ in range(2))
+    fresh = labelled(300, seed=9)
+    assert np.mean(network(fresh.batch) == fresh.accepted) > 0.95
+    np.testing.assert_array_equal(network.log_odds(fresh.batch), again.log_odds(fresh.batch))
+    other = train(examples, Net((16, 8), 0.2), training, seed=2)
+    assert (network.log_odds(fresh.batch) != other.log_odds(fresh.batch)).any()
+    assert network.provenance["epochs"] == 40 and network.widths == (16, 8)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: train(labelled(0), Net((4,), 0.1), Training()), "no examples"),
+        (lambda: train(labelled(60), Net((8, 8), 1e30), Training(3)), r"diverged: 8-8 at rate 1e\+30"),
+        (lambda: Net((), 0.1), "at least one unit"),
+        (lambda: Net((4, 0), 0.1), "at least one unit"),
+        (lambda: Net((4,), -1), "positive"),
+        (lambda: Net((4,), float("nan")), "positive"),
+        (lambda: Training(epochs=0), "at least one epoch"),
+        (lambda: Training(batch_size=0), "at least one epoch"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(call, message):
+    with pytest.raises(HornbookError, match=message):
+        call()
+
+
 def test_stack_tasks_do_not_see_each_other():
     """Folds of unequal size, one with fewer full steps: each equals the fold trained by itself."""
     examples = labelled(50)
-    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    inputs, labels = Encoding().encode(examples.batch), examples.accepted
     parts = np.split(np.random.default_rng(1).permutation(50), [18, 33])
     folds = [Fold(np.setdiff1d(np.arange(50), part), part) for part in parts]
     training = Training(epochs=3, batch_size=8)
@@ -102,7 +159,7 @@ def test_stack_tasks_do_not_see_each_other():
 
 def test_stack_padded_units_stay_exactly_zero():
     examples = labelled(40)
-    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    inputs, labels = Encoding().encode(examples.batch), examples.accepted
     nets = [Net((4, 8, 4), 0.1), Net((16, 4, 8), 0.1)]
     folds = [Fold(np.arange(40), np.arange(40))]
     stack = trained_stack(nets, inputs, labels, folds, Training(epochs=5))
@@ -140,7 +197,7 @@ def test_a_fold_may_have_fewer_examples_than_an_epoch_has_steps():
 
 def test_a_net_that_diverges_does_not_disturb_its_neighbours():
     examples = labelled(60)
-    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    inputs, labels = Encoding().encode(examples.batch), examples.accepted
     folds = [Fold(np.arange(40), np.arange(40, 60))]
     calm, wild = Net((8, 8, 4), 0.1), Net((16, 8, 8), 1e6)
     training = Training(epochs=30)
@@ -154,7 +211,7 @@ def test_a_net_that_diverges_does_not_disturb_its_neighbours():
 
 def test_outcomes_are_means_over_the_right_examples():
     examples = labelled(64)
-    inputs, labels = encode(examples.batch, "half"), examples.accepted
+    inputs, labels = Encoding().encode(examples.batch), examples.accepted
     folds = [Fold(np.arange(40), np.arange(40, 64)), Fold(np.arange(24, 64), np.arange(24))]
     nets, training = [Net((8, 8), 0.1), Net((4, 16), 0.05)], Training(epochs=20)
     outcome = search.cross_validate(nets, Setting(inputs, labels, folds, training, seed=3))

@@ -10,6 +10,7 @@ from laws import draw_examples
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Rule, Vocabulary
+from hornbook.paper.networks import Examples, assign_parts, split_examples
 from hornbook.paper.task import (
     HARD_PROTOCOL,
     PAPER_PROTOCOL,
@@ -19,17 +20,7 @@ from hornbook.paper.task import (
     quotas,
     violating_body,
 )
-from hornbook.queries import (
-    Examples,
-    Mixture,
-    Random,
-    Rows,
-    Violations,
-    accuracy_by_kind,
-    assign_parts,
-    split_examples,
-    target_theory,
-)
+from hornbook.queries import Mixture, Random, Rows, Violations, target_theory
 
 VOCABULARY = Vocabulary.with_duals([*(f"x{i}" for i in range(30)), "label"])
 LABEL, NOT_LABEL = VOCABULARY.index("label"), VOCABULARY.index("not_label")
@@ -177,25 +168,14 @@ def test_assign_parts_gives_each_part_its_share_of_every_kind(shares: tuple[floa
             assert abs((of_kind == number).sum() - share * len(of_kind)) <= 2
 
 
-def test_accuracy_is_told_by_kind() -> None:
-    shares = accuracy_by_kind(EXAMPLES, np.ones(400, np.bool_))
-    assert {kind: share.estimate for kind, share in shares.items()} == {
-        "near miss, accepted": 1,
-        "random, accepted": 1,
-        "row, accepted": 1,
-        "violation, rejected": 0,
-    }
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: accuracy_by_kind(EXAMPLES, np.ones(3, np.bool_)), "400 examples need as many answers"),
         (lambda: split_examples(EXAMPLES, rng(), test=1.0), "strictly between 0 and 1; got 1.0"),
         (lambda: Examples(ROWS, np.ones(3, np.bool_), np.full(40, "row")), "as many labels and kinds"),
     ],
 )
-def test_accuracy_by_kind_bad_input_is_refused_with_a_reason(call: object, message: str) -> None:
+def test_examples_that_cannot_be_are_refused_with_a_reason(call: object, message: str) -> None:
     with pytest.raises(HornbookError, match=message):
         call()  # type: ignore[operator]
 

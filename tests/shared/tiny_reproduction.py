@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 
 from hornbook.paper import PROTOCOLS
+from hornbook.paper.networks import Net
 from hornbook.paper.search import ModelSelection, grid
 from hornbook.paper.settings import Scale, Sweep, TreeBudget
-from hornbook.queries import Budget, Net, Settings
+from hornbook.queries import Budget, Settings
 from hornbook.tables import read_table
 
 READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)

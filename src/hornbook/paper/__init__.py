@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from hornbook.paper.envelopes import study_lines, study_model
     from hornbook.paper.experiment import reproduce
     from hornbook.paper.hcc import load_hcc, make_synthetic_hcc
+    from hornbook.paper.networks import Net
     from hornbook.paper.report import Document, verdict_lines
     from hornbook.paper.settings import SCALES
     from hornbook.paper.task import HARD_PROTOCOL, PROTOCOLS, NearMisses, Task
@@ -18,6 +19,7 @@ __all__ = [
     "SCALES",
     "Document",
     "NearMisses",
+    "Net",
     "Task",
     "load_hcc",
     "make_synthetic_hcc",
@@ -33,6 +35,7 @@ __getattr__ = load_lazily(
         "envelopes": ["study_lines", "study_model"],
         "experiment": ["reproduce"],
         "hcc": ["load_hcc", "make_synthetic_hcc"],
+        "networks": ["Net"],
         "report": ["Document", "verdict_lines"],
         "settings": ["SCALES"],
         "task": ["HARD_PROTOCOL", "PROTOCOLS", "NearMisses", "Task"],

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from hornbook.queries import Net
+from hornbook.paper.networks import Net
 
 ACCURACY = 0.9612
 """The accuracy of the chosen net (the table of architectures)."""

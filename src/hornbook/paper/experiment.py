@@ -26,11 +26,12 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bottom, HornTheory, Rule
 from hornbook.paper.claims import NETS
 from hornbook.paper.hoeffding import HoeffdingTree, hoeffding_tree, tune_hoeffding_tree
+from hornbook.paper.networks import split_examples
 from hornbook.paper.report import to_html
 from hornbook.paper.search import NETS_PER_CHUNK, score_nets, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, run_lrn_star, violating_body
-from hornbook.queries import INTERRUPTED, MLP, Membership, extract, split_examples
+from hornbook.queries import INTERRUPTED, MLP, Membership, extract
 from hornbook.queries.result import measure_disagreement
 from hornbook.randomness import Purpose, generator
 from hornbook.schema import write_json

@@ -16,7 +16,7 @@ n   inputs
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import groupby, pairwise, product
 from typing import NamedTuple
 
@@ -24,21 +24,22 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from hornbook.errors import HornbookError
-from hornbook.models import Floats
-from hornbook.queries import MLP, Examples, Net, Training, assign_parts, train
-from hornbook.queries.network import (
-    Bools,
-    EncodingName,
+from hornbook.logic import Bools
+from hornbook.models.inputs import Encoding
+from hornbook.paper.networks import (
+    Examples,
+    Floats,
     Items,
-    encode,
+    Net,
+    Training,
+    assign_parts,
     glorot,
     iterate_batches,
-    one_thread,
     order_rng,
-    steps_per_epoch,
-    torch,
     weights_rng,
 )
+from hornbook.queries import MLP
+from hornbook.queries.network import EncodingName, one_thread, torch
 
 NETS_PER_CHUNK = 24
 """Number of nets trained together: few, so that they have similar widths and fit the cache."""
@@ -152,7 +153,7 @@ class Schedule(NamedTuple):
 
 def make_schedule(folds: Sequence[Fold], training: Training, seed: int) -> Schedule:
     """Draw the order in which each task sees its training examples."""
-    per_epoch = max(steps_per_epoch(len(fold.train), training) for fold in folds)
+    per_epoch = max(training.count_steps(len(fold.train)) for fold in folds)
     shape = (len(folds), per_epoch * training.epochs, training.batch_size)
     items, shares = np.zeros(shape, np.int64), np.zeros(shape, np.float32)
     for task, fold in enumerate(folds):
@@ -188,6 +189,25 @@ def cross_validate(nets: Sequence[Net], setting: Setting) -> Scores:
 def _loss(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
     """The binary cross-entropy of log-odds."""
     return torch.nn.functional.softplus(outputs) - outputs * targets
+
+
+@one_thread()
+def train(
+    examples: Examples, net: Net, training: Training, encoding: EncodingName = "half", seed: int = 0
+) -> MLP:
+    """Train one net on all the examples; the same seed gives the same network."""
+    if not len(examples):
+        raise HornbookError("there are no examples to train on")
+    inputs = torch.from_numpy(Encoding.named(encoding).encode(examples.batch))
+    targets, everything = torch.tensor(examples.accepted, dtype=torch.float32), np.arange(len(examples))
+    stack = Stack([net], inputs.shape[1], 1, seed)
+    stack.descend(inputs, targets, make_schedule([Fold(everything, everything)], training, seed))
+    layers = [(w[0].numpy(), b[0, :, 0].numpy()) for w, b in zip(stack.weights, stack.biases, strict=True)]
+    about = {"examples": len(examples), "rate": net.rate, **asdict(training), "seed": seed}
+    network = MLP.of(layers, examples.batch.vocabulary, encoding, about)
+    if not np.isfinite(network.log_odds(examples.batch)).all():
+        raise HornbookError(f"training diverged: {net} ends in infinite weights; lower the rate")
+    return network
 
 
 def grid(
@@ -279,7 +299,7 @@ class ModelSelection:
 
     def validation(self, examples: Examples, seed: int) -> Setting:
         """Cross-validation on the examples."""
-        inputs = encode(examples.batch, self.encoding)
+        inputs = Encoding.named(self.encoding).encode(examples.batch)
         parts = assign_parts(examples, [1] * self.folds, np.random.default_rng(seed))
         folds = tuple(
             Fold(np.flatnonzero(parts != part), np.flatnonzero(parts == part)) for part in np.unique(parts)
@@ -289,7 +309,7 @@ class ModelSelection:
     def whole(self, examples: Examples, seed: int) -> Setting:
         """Training on all the examples."""
         everything = np.arange(len(examples))
-        inputs = encode(examples.batch, self.encoding)
+        inputs = Encoding.named(self.encoding).encode(examples.batch)
         folds = (Fold(everything, everything),)
         return Setting(inputs, examples.accepted, folds, self.training, seed, self.device)
 

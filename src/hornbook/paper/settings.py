@@ -13,17 +13,14 @@ import numpy as np
 from hornbook.errors import HornbookError
 from hornbook.logic import HornTheory
 from hornbook.paper.claims import NETS, QUERIES
-from hornbook.paper.search import ModelSelection
+from hornbook.paper.networks import Examples, Net, split_examples
+from hornbook.paper.search import ModelSelection, train
 from hornbook.paper.task import Protocol, Recipe, draw_training_set, run_lrn_star
 from hornbook.queries import (
     Budget,
-    Examples,
-    Net,
     Random,
     Settings,
     Violations,
-    split_examples,
-    train,
 )
 from hornbook.queries.distributions import Mixture
 from hornbook.queries.result import measure_disagreement

@@ -25,6 +25,8 @@ from numpy.typing import NDArray
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, Bottom, Head, HornTheory, Rule, Vocabulary, Words, bits
 from hornbook.paper.claims import QUERIES
+from hornbook.paper.networks import Examples, Net, Training
+from hornbook.paper.search import train
 from hornbook.queries import (
     DEFAULT_MISSING,
     MLP,
@@ -32,22 +34,17 @@ from hornbook.queries import (
     Counted,
     Counterexample,
     Distribution,
-    Examples,
     Guarantee,
     Membership,
     Mixture,
     NegativeSampling,
-    Net,
     Random,
     Rows,
-    Training,
     Unknown,
     Violations,
     lrn_star,
     meet_query,
-    split_examples,
     target_theory,
-    train,
 )
 from hornbook.queries.distributions import draw_numbers
 from hornbook.queries.network import EncodingName
@@ -167,7 +164,7 @@ class Protocol:
     @property
     def training(self) -> Training:
         """How networks are trained."""
-        return Training("sgd", self.epochs)
+        return Training(self.epochs)
 
     @property
     def unknown_input(self) -> float:
@@ -326,11 +323,9 @@ class Task:
         return {conditions[v % len(conditions)].column for v in rule.body} - {str(self.table.label)}
 
     def network(self, net: Net, seed: int) -> MLP:
-        """Train a network on four fifths of a training set; the rest decides when to stop."""
-        rng = np.random.default_rng(seed)
-        training, validation = split_examples(self.examples(rng), rng)
-        encoding = self.protocol.encoding
-        return train(training, net, encoding=encoding, validation=validation, seed=seed)
+        """Train a network on a training set."""
+        examples, protocol = self.examples(np.random.default_rng(seed)), self.protocol
+        return train(examples, net, protocol.training, protocol.encoding, seed)
 
 
 def violating_body(rule: Rule, vocabulary: Vocabulary) -> frozenset[int]:

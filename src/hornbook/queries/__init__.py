@@ -47,16 +47,7 @@ if TYPE_CHECKING:
         learn_envelope,
     )
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
-    from hornbook.queries.network import MLP, Net, Training
-    from hornbook.queries.network_training import (
-        Examples,
-        TrainedClassifier,
-        accuracy_by_kind,
-        assign_parts,
-        split_examples,
-        train,
-        train_classifier,
-    )
+    from hornbook.queries.network import MLP, TrainedClassifier, train_classifier
     from hornbook.queries.teacher import QuerySubject, QueryTeacher
     from hornbook.queries.variables import Binariser
 
@@ -76,7 +67,6 @@ __all__ = [
     "Envelope",
     "Estimated",
     "Exact",
-    "Examples",
     "Groups",
     "Guarantee",
     "HornRules",
@@ -88,7 +78,6 @@ __all__ = [
     "Membership",
     "Mixture",
     "NegativeSampling",
-    "Net",
     "Pac",
     "PerfectTeacher",
     "Proved",
@@ -103,13 +92,10 @@ __all__ = [
     "Step",
     "Trace",
     "TrainedClassifier",
-    "Training",
     "Unknown",
     "UnknownKind",
     "Violations",
     "World",
-    "accuracy_by_kind",
-    "assign_parts",
     "by_groups",
     "check_groups",
     "exclusivity_rules",
@@ -127,9 +113,7 @@ __all__ = [
     "rejected",
     "shrink_by_halves",
     "smallest_violations",
-    "split_examples",
     "target_theory",
-    "train",
     "train_classifier",
 ]
 
@@ -145,18 +129,9 @@ __getattr__ = load_lazily(
             "learn_envelope",
         ],
         "horn_rules": ["HornRules", "UNDETERMINED"],
-        "network": ["MLP", "Net", "Training"],
+        "network": ["MLP", "TrainedClassifier", "train_classifier"],
         "teacher": ["QuerySubject", "QueryTeacher"],
         "variables": ["Binariser"],
-        "network_training": [
-            "Examples",
-            "TrainedClassifier",
-            "accuracy_by_kind",
-            "assign_parts",
-            "split_examples",
-            "train",
-            "train_classifier",
-        ],
     },
 )
 """What needs pandas, scikit-learn, PyTorch or the provers."""

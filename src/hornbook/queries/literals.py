@@ -118,24 +118,14 @@ class Literals:
 
     def contradictions(self, batch: Batch) -> Words:
         """For each pair, the items in which its variables are neither opposite nor both unknown."""
-        own, (*_, dual) = self._span_with_dual, self._spans
+        own, dual = self.drawn[self.paired], self.duals
         differ: Words = (batch.true[own] ^ batch.false[dual]) | (batch.false[own] ^ batch.true[dual])
         return differ
-
-    def of_drawn(self, batch: Batch, vocabulary: Vocabulary) -> Batch:
-        """The values of the drawn variables alone, as a batch over a vocabulary of these."""
-        own, *_ = self._spans
-        return Batch(vocabulary, batch.true[own], batch.false[own], len(batch))
 
     @cached_property
     def _spans(self) -> tuple[Span, Span, Span]:
         """The drawn variables, the positions of those with a dual, and the duals, as slices if possible."""
         return _span(self.drawn), _span(self.paired), _span(self.duals)
-
-    @cached_property
-    def _span_with_dual(self) -> Span:
-        """The drawn variables that have a dual."""
-        return _span(self.drawn[self.paired])
 
     def rows_of(self, batch: Batch) -> tuple[Words, Words]:
         """The true and the false rows of the drawn variables in a batch."""
