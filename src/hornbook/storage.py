@@ -46,7 +46,7 @@ def write_file(path: Path, content: str | bytes) -> None:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         try:
             with unfinished.open("wb") as file:
-                file.write(_encode(path, content))
+                file.write(_encode(content))
                 file.flush()
                 os.fsync(file.fileno())
             unfinished.replace(path)
@@ -58,7 +58,9 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 def checksum(content: str | bytes) -> str:
     """The SHA-256 of the content of a file."""
-    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
+    return hashlib.sha256(
+        content.encode("utf-8", HALVES) if isinstance(content, str) else content
+    ).hexdigest()
 
 
 def file_checksum(path: Path) -> str:
@@ -72,7 +74,7 @@ def file_checksum(path: Path) -> str:
 def append_line(path: Path, line: str) -> None:
     """Append a line to a file, and see to it that it is on the disk."""
     with write_errors(path), path.open("ab") as file:
-        file.write(_encode(path, line + "\n"))
+        file.write(_encode(f"{line}\n"))
         file.flush()
         os.fsync(file.fileno())
 
@@ -178,15 +180,9 @@ def write_errors(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _encode(path: Path, content: str | bytes) -> bytes:
-    """The bytes of a file; refuse texts with half a character, which some systems let into names."""
-    try:
-        return content.encode() if isinstance(content, str) else content
-    except UnicodeEncodeError as error:
-        raise HornbookError(
-            f"cannot write to {path}: {error.object[error.start]!r} is half a character; "
-            "rename the column or value that has it"
-        ) from None
+def _encode(content: str | bytes) -> bytes:
+    """The bytes of a file; half a character, which some systems let into names, as JSON writes it."""
+    return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -7,8 +7,7 @@ clock of its own time zone. A model is always given its values as the user has t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -25,7 +24,7 @@ MICROSECONDS = 86_400_000_000
 PARTS = {"d": MICROSECONDS, "h": MICROSECONDS // 24, "min": MICROSECONDS // 1440, "s": MICROSECONDS // 86_400}
 """The units of durations, and how many microseconds each has."""
 
-WRITTEN_TYPES: Mapping[str, Any] = {"date": date, "datetime": datetime, "timedelta": timedelta}
+WRITTEN_TYPES = ("date", "datetime", "timedelta")
 """Kinds of values in columns of Python objects."""
 
 

@@ -59,7 +59,7 @@ class AnswerBudget:
     Parameters
     ----------
     max_answers
-        The most answers; None for no limit.
+        The most answers.
     deadline
         When they have to be there.
     watch
@@ -69,7 +69,7 @@ class AnswerBudget:
 
     """
 
-    max_answers: int | None = None
+    max_answers: float = math.inf
     deadline: Deadline = NO_DEADLINE
     watch: Watch | None = None
     planned: float = math.inf
@@ -81,8 +81,7 @@ class AnswerBudget:
     @property
     def left(self) -> float:
         """How many answers may still be asked for: by their number, and by the time that they take."""
-        most = math.inf if self.max_answers is None else self.max_answers
-        by_number = min(most, self.planned) - self.answers
+        by_number = min(self.max_answers, self.planned) - self.answers
         if self.deadline.limit == math.inf or self.pace == math.inf:
             return by_number
         return min(by_number, USED_TIME * self.deadline.left / self.pace)
@@ -91,9 +90,9 @@ class AnswerBudget:
         """Ask for `size` answers, perhaps by several calls; refuse more than there may be."""
         if self.is_asking or not size:
             return ask()
-        if self.max_answers is not None and self.answers + size > self.max_answers:
+        if self.answers + size > self.max_answers:
             raise OutOfAnswersError(
-                f"this takes more than {self.max_answers:,} answers of the model; raise max_answers "
+                f"this takes more than {self.max_answers:,.0f} answers of the model; raise max_answers "
                 "(--max-answers), or ask for less"
             )
         clock = Stopwatch()
@@ -132,14 +131,13 @@ def limit_answers(
 
     """
     outer = _budget.get()
+    most = math.inf if max_answers is None else max_answers
     if outer is None:
-        budget = AnswerBudget(max_answers, Deadline.after(seconds), watch)
+        budget = AnswerBudget(most, Deadline.after(seconds), watch)
     else:
-        own = math.inf if max_answers is None else outer.answers + max_answers
-        most = min(own, math.inf if outer.max_answers is None else outer.max_answers)
+        most = min(outer.answers + most, outer.max_answers)
         left = min(math.inf if seconds is None else seconds, outer.deadline.left)
-        limit = None if most == math.inf else int(most)
-        budget = replace(outer, max_answers=limit, deadline=Deadline.after(left))
+        budget = replace(outer, max_answers=most, deadline=Deadline.after(left))
         if share is not None:
             budget.planned = budget.answers + share * budget.left
     token = _budget.set(budget)
@@ -159,15 +157,14 @@ def afford(rows: int, share: float = 1.0) -> int:
     budget = _budget.get()
     if budget is None or budget.left == math.inf:
         return rows
-    most = math.inf if budget.max_answers is None else budget.max_answers - budget.answers
-    return int(min(rows, max(share * budget.left, LEAST_AFFORDED), most))
+    return int(min(rows, max(share * budget.left, LEAST_AFFORDED), budget.max_answers - budget.answers))
 
 
 def describe_scarcity() -> Iterator[str]:
     """Say that answers or time did not suffice, and what an answer takes."""
     budget = _budget.get()
     if budget is not None:
-        limits = "seconds (--seconds)" if budget.max_answers is None else "max_answers (--max-answers)"
+        limits = "seconds (--seconds)" if budget.max_answers == math.inf else "max_answers (--max-answers)"
         yield f"an answer takes {budget.pace:.2g} seconds; with more {limits} there are better reasons"
 
 
@@ -175,12 +172,6 @@ def is_spent() -> bool:
     """Whether next to nothing is left of a budget, in answers or time."""
     budget = _budget.get()
     return budget is not None and (budget.left < LEAST_AFFORDED or budget.deadline.passed)
-
-
-def choose_rows(frame: pd.DataFrame, share: float) -> pd.DataFrame:
-    """The rows, or as many of them as a share of the budget allows, evenly spread."""
-    count = afford(len(frame), share)
-    return frame if count == len(frame) else frame.iloc[np.linspace(0, len(frame) - 1, count).astype(np.intp)]
 
 
 def spend(size: int, ask: Callable[[], AnswersT]) -> AnswersT:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hornbook.code_book import EMPTY_BOOK, CodeBook, spell_key
 from hornbook.errors import HornbookError, ModelError, ModelTimeout
 from hornbook.models.adapters import as_predictor
-from hornbook.models.answers import OutOfAnswersError, choose_rows, hash_rows
+from hornbook.models.answers import OutOfAnswersError, afford, hash_rows
 from hornbook.models.inputs import ROWS_ASKED, read_numbers
 from hornbook.models.loading import load_model
 from hornbook.models.outputs import SCORE_ROUNDING, flatten_column, number_labels, one_hot
@@ -194,7 +194,10 @@ def _list_complete(frame: pd.DataFrame) -> pd.DataFrame:
 
 def _answer_table(predictor: Predictor, frame: pd.DataFrame) -> NDArray[Any]:
     """A model's answers about different rows of a table: complete ones, and the others if it has any."""
-    frame = choose_rows(frame.iloc[np.sort(np.unique(hash_rows(frame), return_index=True)[1])], CLASSES_SHARE)
+    places = np.sort(np.unique(hash_rows(frame), return_index=True)[1])
+    if (count := afford(len(places), CLASSES_SHARE)) < len(places):
+        places = places[np.linspace(0, len(places) - 1, count).astype(np.intp)]
+    frame = frame.iloc[places]
     complete = _list_complete(frame)
     answers = predictor.raw_answers(predictor.read(complete))
     if len(complete) == len(frame):
