@@ -58,9 +58,7 @@ def write_file(path: Path, content: str | bytes) -> None:
 
 def checksum(content: str | bytes) -> str:
     """The SHA-256 of the content of a file."""
-    return hashlib.sha256(
-        content.encode("utf-8", HALVES) if isinstance(content, str) else content
-    ).hexdigest()
+    return hashlib.sha256(_encode(content)).hexdigest()
 
 
 def file_checksum(path: Path) -> str:
