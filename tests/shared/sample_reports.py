@@ -53,7 +53,7 @@ def make_extraction(explanation, **changes) -> Extraction:
         "target": "survival",
         "classes": explanation.classes,
         "explanation": explanation,
-        "fidelity": Fidelity(samples, rows, 0.97, tables=tables),
+        "fidelity": Fidelity(samples, rows, tables=tables),
         "guarantee": Estimated(Share.of(6, 120), "held-out rows of the table"),
         "frontier": (FrontierPoint(explanation.literals, Fidelity(samples, rows), explanation),),
         "lines": measure_lines(explanation),

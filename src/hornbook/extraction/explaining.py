@@ -309,12 +309,11 @@ class LabelledPopulations:
         return self.used if self.subject.test_rows is not None else self.used.join(self.apart)
 
     def measure(self, explanation: Explanation) -> Fidelity:
-        """The fidelity on rows apart, if there are any, on fresh samples, and on the used rows."""
+        """The fidelity on rows apart, if there are any, and on fresh samples."""
         return measure_fidelity(
             explanation.classes,
             samples=self.fresh.pair_answers(explanation),
             rows=self.apart.pair_answers(explanation, self.subject.held_out_units),
-            used=self.used.pair_answers(explanation),
             row_population="held-out rows" if self.subject.test_rows is None else "test rows",
         )
 

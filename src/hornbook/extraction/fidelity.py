@@ -167,9 +167,6 @@ class Fidelity(Displayed):
     rows
         The share of the rows that were held out, or given as test rows; None where none were. Equal
         rows, or the rows of a group, count as one in its interval.
-    used_rows
-        The share of the rows that the explanation was made from. They say nothing sure about
-        others, so it has no interval.
     row_population
         What the rows are called: `held-out rows` of the table, `test rows` if they were given apart from it,
         `cases` if there are no others.
@@ -179,7 +176,7 @@ class Fidelity(Displayed):
 
     Examples
     --------
-    >>> found = Fidelity(samples=Share.of(970, 1000), rows=Share.of(108, 114), used_rows=0.96)
+    >>> found = Fidelity(samples=Share.of(970, 1000), rows=Share.of(108, 114))
     >>> print(found)
     on 114 held-out rows 94.74 % (95 % interval 88.90 % to 98.04 %)
     >>> found.population, round(found.estimate, 3), found.samples.estimate
@@ -192,7 +189,6 @@ class Fidelity(Displayed):
 
     samples: Share
     rows: Share | None = None
-    used_rows: float = math.nan
     row_population: RowPopulation = "held-out rows"
     tables: Mapping[str, AnswerTable] = field(default_factory=dict, hash=False)
 
@@ -277,7 +273,6 @@ def measure_fidelity(
     *,
     samples: AnswerPairs,
     rows: AnswerPairs,
-    used: AnswerPairs,
     row_population: RowPopulation = "held-out rows",
 ) -> Fidelity:
     """The fidelity on each population, and what its commonest class alone reaches there."""
@@ -285,7 +280,6 @@ def measure_fidelity(
     return Fidelity(
         samples=samples.share,
         rows=rows.share if len(rows.model) else None,
-        used_rows=used.share.estimate,
         row_population=row_population,
         tables={name: pairs.tabulate(classes) for name, pairs in named.items() if len(pairs.model)},
     )

@@ -185,10 +185,9 @@ class TheoryMeasurement:
         )
         choice = answers.label(teacher.decide_items, chosen_by, "samples that rules are chosen by")
         samples = answers.label(teacher.decide_items, fresh, "samples")
-        used = answers.label_rows(teacher.decide_rows, teacher.frame, "rows that were used", rng)
 
         points = [
-            self._measure_point(self._name_rules(rules, *choice), samples, held_out, used)
+            self._measure_point(self._name_rules(rules, *choice), samples, held_out)
             for rules in self._list_choices(*choice)
         ]
         most = math.inf if self.max_literals is None else self.max_literals
@@ -249,7 +248,6 @@ class TheoryMeasurement:
         rules: HornRules,
         samples: tuple[Batch, Bools],
         held_out: tuple[pd.DataFrame, Bools],
-        used: tuple[pd.DataFrame, Bools],
     ) -> FrontierPoint:
         """How faithful rules are on samples and rows, and how often each of their lines is right."""
         units = self.subject.held_out_units[held_out[0].index]
@@ -257,7 +255,6 @@ class TheoryMeasurement:
             rules.classes,
             samples=AnswerPairs(rules.decide_items(samples[0]), samples[1]),
             rows=AnswerPairs(rules.decide(held_out[0]), held_out[1], units),
-            used=AnswerPairs(rules.decide(used[0]), used[1]),
         )
         return FrontierPoint(rules.literals, fidelity, rules, tuple(self._measure_lines(rules, *samples)))
 
