@@ -244,14 +244,18 @@ class BodySampler:
 
     def change_values(self, rows: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
         """The rows with one value changed in each, so that they meet the conditions still."""
-        changed, frame = rows.copy(), self.teacher.sampler.frame
+        frame, changed = self.teacher.sampler.frame, {name: rows[name].array for name in rows}
         columns = rng.integers(frame.shape[1], size=len(rows))
         for place in np.unique(columns):
-            name = frame.columns[place]
+            name, where = frame.columns[place], columns == place
             pool = self.pools.get(name, frame[name])
             drawn = pool.iloc[rng.integers(len(pool), size=len(rows))]
-            changed[name] = _replace_values(changed[name], columns == place, drawn)
-        return changed
+            if drawn.dtype == rows[name].dtype:
+                changed[name] = changed[name].copy()
+                changed[name][where] = drawn.array[where]
+            else:
+                changed[name] = _replace_values(rows[name], where, drawn).array
+        return pd.DataFrame(changed)
 
 
 def make_values(conditions: Sequence[Condition], values: pd.Series[Any]) -> Iterator[Any]:
