@@ -91,6 +91,16 @@ def test_local_search_finds_the_violation_that_samples_miss():
     assert searched.broken and searched.violation.rows.sum(axis=1).iloc[0] > 7.0
 
 
+def test_a_monotonicity_that_hardly_any_pair_breaks_is_broken_along_the_values_of_the_column():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame(rng.uniform(0, 1, (400, 2)).round(3), columns=["a", "b"])
+    model = as_predictor(lambda array: ~((array[:, 1] > 0.985) & (abs(array[:, 0] - 0.5) < 0.03)))
+    (result,) = check("more a never lowers yes", model, rows, "yes", samples=100)
+    assert result.guarantee.disagreement.hits == 0 and result.broken
+    low, high = result.violation.rows.a
+    assert low < high and abs(high - 0.5) < 0.03 and (result.violation.rows.b > 0.985).all()
+
+
 def test_a_violation_changes_as_few_columns_of_a_row_as_can_be():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.uniform(0, 1, (50, 6)).round(3), columns=list("abcdef"))

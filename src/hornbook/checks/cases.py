@@ -33,6 +33,9 @@ NEAREST_ROWS = 8
 COMPARED_ROWS = 5_000
 """Rows of the table among which the nearest ones are looked for."""
 
+LADDER_ROWS, LADDER_VALUES = 512, 32
+"""Rows at which a monotonicity is searched further, and values of the column that are tried at each."""
+
 
 @dataclass(frozen=True, eq=False)
 class Violation(Displayed):
@@ -170,6 +173,14 @@ class PairCases:
     def take(self, rows: pd.DataFrame, numbers: NDArray[np.intp]) -> list[pd.DataFrame]:
         """Some of the pairs."""
         return [rows.iloc[[number, number + len(rows) // 2]] for number in numbers]
+
+    def climb(self, rng: np.random.Generator) -> list[pd.DataFrame]:
+        """Try many values of the column at rows; a pair that breaks the claim on the way, if there is one."""
+        places = np.unique(np.linspace(0, len(self.values) - 1, LADDER_VALUES).astype(np.intp))
+        rows = self.teacher.sample(LADDER_ROWS, rng)
+        steps = [replace_columns(rows, {self.claim.column: value}) for value in self.values[places]]
+        ladder = pd.concat([*steps[:-1], *steps[1:]], ignore_index=True)
+        return self.take(ladder, np.flatnonzero(self.breaks(ladder))[:1])
 
     def bring_close(self, broken: Sequence[pd.DataFrame]) -> tuple[pd.DataFrame, int, tuple[str, ...]]:
         """A pair whose other values are close to a row, the number of that row, and what differs of them."""

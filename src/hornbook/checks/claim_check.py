@@ -128,7 +128,11 @@ def check(
         trials.append(_Trial.run(cases, rng, affordable, prover, deadline))
         if affordable == samples:
             closer.append(trials[-1])
-    search_rules([trial for trial in closer if isinstance(trial.guarantee, Estimated) and not trial.broken])
+    closer = [trial for trial in closer if isinstance(trial.guarantee, Estimated) and not trial.broken]
+    for trial in closer:
+        if isinstance(trial.cases, PairCases):
+            trial.broken = trial.cases.climb(trial.rng)
+    search_rules(closer)
     return Listing([trial.conclude() for trial in trials])
 
 
