@@ -369,7 +369,7 @@ class Forest:
         `keep` says which regions hold inputs that count; all, if it is not given.
         """
         stack = [(self.region[None], np.array([np.inf]))]
-        closed, best, states, nodes, turn = -np.inf, -np.inf, None, 0, 0
+        closed, best, states, turn = -np.inf, -np.inf, None, 0
         while stack and best <= 0 and not deadline.passed:
             regions, uppers = stack.pop()
             if len(regions) > self.batch:
@@ -379,7 +379,6 @@ class Forest:
                 regions = regions[keep(regions)]
             if not len(regions):
                 continue
-            nodes += len(regions)
             upper, leaves = self.bound_regions(regions)
             tried = self.space.maximise_effects(self._support(leaves), regions)[1]
             outputs = self.outputs(tried)
@@ -404,7 +403,7 @@ class Forest:
             if len(rest):
                 stack.append(self._split(regions[rest], leaves[:, rest], upper[rest]))
         waiting = max((float(uppers.max()) for _, uppers in stack), default=-np.inf)
-        return SearchOutcome(max(closed, waiting), best, states, nodes, not stack)
+        return SearchOutcome(max(closed, waiting), best, states, not stack)
 
     def _expand(self, leaves: States) -> tuple[NDArray[np.intp], NDArray[np.intp], Vector]:
         """The conditions of leaves, (trees, k): for each its region, its kind, and the weight of its tree."""

@@ -209,7 +209,7 @@ class SearchOutcome:
     """The outcome of a search for an input with a positive output.
 
     `upper` bounds the model's output, rounding included; `best` is the highest output found, at the
-    input `states`; `nodes` counts the cells that were bounded; `ended` is false if some were left.
+    input `states`; `ended` is false if some cells were left.
     `needed` are base variables whose restriction alone rules out a positive output, if that is known.
     In a continuous space `shares` may say how far the input is on the way from the false to the true
     state of each base variable.
@@ -218,15 +218,9 @@ class SearchOutcome:
     upper: float
     best: float
     states: States | None
-    nodes: int
     ended: bool = True
     shares: Vector | None = None
     needed: frozenset[int] | None = None
-
-    @property
-    def settled(self) -> bool:
-        """Whether the sign of the maximum is decided."""
-        return self.upper < 0 or self.best > 0
 
 
 CLIMB_STARTS = 8

@@ -45,7 +45,6 @@ from hornbook.proof.region import (
 from hornbook.proof.votes import VotingForest
 from hornbook.queries import Proved
 from hornbook.randomness import Purpose, generator
-from hornbook.schema import leaves_out_defaults
 
 Engine: TypeAlias = Literal[
     "branch and bound", "a SAT solver", "local search", "no input breaks it", "nobody"
@@ -66,7 +65,6 @@ Witness_co = TypeVar("Witness_co", covariant=True)
 """An input that the model was asked about: an interpretation, or a row of a table."""
 
 
-@leaves_out_defaults
 @dataclass(frozen=True)
 class Verdict(Displayed, Generic[Witness_co]):
     """The prover's answer to one question.
@@ -281,15 +279,13 @@ def branch_and_bound(
 
     """
     search = CellSearch(bounds, Rounding(bounds, root), accepts)
-    stack, nodes = [root], 0
+    stack = [root]
     while stack and search.best <= 0 and not deadline.passed:
-        cells = _pop(stack)
-        nodes += cells.size
-        stack += search.narrow(cells)
+        stack += search.narrow(_pop(stack))
     rounding = search.rounding
     waiting = max((float((cells.upper + rounding(cells)).max()) for cells in stack), default=-np.inf)
     upper = max(search.closed, waiting)
-    return SearchOutcome(upper, search.best, search.states, nodes, not stack, search.shares)
+    return SearchOutcome(upper, search.best, search.states, not stack, search.shares)
 
 
 class CellSearch:

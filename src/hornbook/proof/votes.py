@@ -305,14 +305,14 @@ class VotingForest(Forest):
             if answer is None:
                 return None
             if isinstance(answer, frozenset):
-                return SearchOutcome(bound, -np.inf, None, 1, needed=answer)
+                return SearchOutcome(bound, -np.inf, None, needed=answer)
             output = float(self.evaluate(answer[None])[0][0])
             is_tie = abs(output) <= tolerance
             is_positive = output > tolerance
             if is_tie:
                 is_positive = bool(self._decide_close(answer[None])[0])
             if is_positive:
-                return SearchOutcome(np.inf, max(output, tolerance), answer, 1)
+                return SearchOutcome(np.inf, max(output, tolerance), answer)
             if not is_tie or not formula.is_exact:
                 return None
         return None

@@ -129,13 +129,14 @@ class Run:
         return cls(folder, config, chosen, metrics)
 
     def find_file(self, about: Mapping[str, Any], what: str = "file") -> Path:
-        """A file that the configuration names; see `find_place`."""
-        if (found := find_place(self.folder, about["path"])) is None:
+        """A file that the configuration names, known by its checksum where several may be meant."""
+        if not (found := list_places(self.folder, about["path"])):
             raise HornbookError(
                 f"{self.folder} was made with {about['path']}, seen from there, and no such {what} is there "
                 f"or here; {'say where it is by --model FILE' if what == 'model' else 'bring it back'}"
             )
-        return found
+        same = (place for place in found if file_checksum(place) == about.get("sha256"))
+        return next(same, found[0])
 
     def find_model(self, given: Path | None = None) -> Path:
         """The path of the run's model: the given one, or the one that the run recorded."""
@@ -228,12 +229,12 @@ class Run:
         """Where the run's table is read from: a dataset or a query as it was, files where they are now."""
         if is_query(source) or source in DATASETS:
             return source
-        if (found := find_place(self.folder, source)) is None:
+        if not (found := list_places(self.folder, source)):
             raise HornbookError(
                 f"{self.folder} was made with {source}, seen from there, and no such table is there "
                 "or here; say where it is by --data FILE"
             )
-        return str(found)
+        return str(found[0])
 
     def _load_given_table(self, given: str | None) -> TargetTable:
         """A table in the columns of what was saved from Python, which keeps no path of its own."""
@@ -277,11 +278,11 @@ class Run:
         return model
 
 
-def find_place(folder: Path, path: str) -> Path | None:
+def list_places(folder: Path, path: str) -> list[Path]:
     """Where a file is that was at `path`, seen from a run folder: there, in the folder, or here."""
     name = Path(path).name
     places = (Path(os.path.normpath(place)) for place in (folder / path, folder / name, Path(name)))
-    return next((place for place in places if is_source(str(place))), None)
+    return [place for place in places if is_source(str(place))]
 
 
 def relate(content: Any, folder: Path) -> Any:
