@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import warnings
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,42 +16,22 @@ from hornbook.errors import HornbookError, library
 from hornbook.storage import lock_folder
 
 
-class ScaleName(StrEnum):
-    """Size of a reproduction: number of networks, labels and samples."""
-
-    QUICK = "quick"
-    PAPER = "paper"
-
-
-class ProtocolName(StrEnum):
-    """The experiment: as the paper has it, our harder one, or both."""
-
-    PAPER = "paper"
-    HARD = "hard"
-    BOTH = "both"
-
-
-class StudyName(StrEnum):
-    """What is reproduced: the paper, or the study of language models that came after it."""
-
-    PAPER = "paper"
-    ENVELOPES = "envelopes"
-
-
 @app.command(cls=HelpfulCommand, rich_help_panel=THEORIES)
 def reproduce(
     context: typer.Context,
     output: Annotated[Path, options.into("--output", "-o", help="The run folder to write.")],
     study: Annotated[
-        StudyName, options.what(help="paper, or envelopes: what a language model takes for granted.")
-    ] = StudyName.PAPER,
+        Literal["paper", "envelopes"],
+        options.what(help="paper, or envelopes: what a language model takes for granted."),
+    ] = "paper",
     scale: Annotated[
-        ScaleName,
+        Literal["quick", "paper"],
         options.how_long(help="quick: the paper's own network, a minute; paper: all 4,080, 15 minutes."),
-    ] = ScaleName.QUICK,
+    ] = "quick",
     protocol: Annotated[
-        ProtocolName, options.what(help="paper: both readings of it; hard: a harder task of ours; both.")
-    ] = ProtocolName.PAPER,
+        Literal["paper", "hard", "both"],
+        options.what(help="paper: both readings of it; hard: a harder task of ours; both."),
+    ] = "paper",
     seed: Annotated[int, options.how_sure(min=0, help="Random seed of the first repetition.")] = 0,
     write: Annotated[Path | None, options.into(help="A Markdown document to put the tables into.")] = None,
     as_json: Annotated[bool, options.into("--json", help="Print one JSON object.")] = False,
@@ -77,7 +56,7 @@ def reproduce(
     from hornbook import paper
     from hornbook.tables import load_dataset
 
-    if study is StudyName.ENVELOPES:
+    if study == "envelopes":
         if model is None:
             raise HornbookError(
                 "name a language model: --model with a GGUF file, a folder, a URL or a TOML file"
@@ -94,13 +73,13 @@ def reproduce(
     table = load_dataset() if data is None else load_dataset("hcc", path=data)
     document = paper.Document.read(write) if write else None
     context.with_resource(lock_folder(output))
-    synthetic, size = data is None, paper.SCALES[scale.value]
+    synthetic, size = data is None, paper.SCALES[scale]
     # joblib replaces a worker that has grown, and loses no work
     warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     chosen = tuple(
         each
         for each in paper.PROTOCOLS.values()
-        if protocol is ProtocolName.BOTH or each.is_published == (protocol is ProtocolName.PAPER)
+        if protocol == "both" or each.is_published == (protocol == "paper")
     )
     try:
         with progress("reproducing the paper") as show:
