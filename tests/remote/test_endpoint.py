@@ -27,7 +27,7 @@ from hornbook.models import AnswerCheck, as_predictor, ask_anew, bind_classifier
 from hornbook.remote import Endpoint, EndpointSettings
 from hornbook.remote import http as endpoint_http
 from hornbook.remote.endpoint import AnswerCache, row_key
-from hornbook.remote.predictor import find_classes, read_scores
+from hornbook.remote.predictor import find_classes, read_labels, read_scores, unwrap_answers
 from hornbook.remote.protocols import CellRows, JsonProtocol, MlflowProtocol
 
 ROWS = pd.DataFrame({"age": [20.0, 40.0, np.nan, 80.0], "visits": [1, 2, 3, 4], "sex": ["f", "m", "f", None]})
@@ -401,9 +401,14 @@ def test_any_answers_are_classes_scores_or_a_model_error(answers: list[Any], cla
         model.classes_ = classes or find_classes(model, answers)
         assert len(model.classes_) >= 2
     with suppress(ModelError):
-        read = read_scores(model, answers)
-        assert len(read) == len(answers) and np.isfinite(read).all()
-        assert read.shape[1:] in ((), (len(model.classes_ or (0, 1)),))
+        unwrapped = unwrap_answers(model, answers)
+        count = len(model.classes_ or (0, 1))
+        if (labels := read_labels(model, unwrapped)) is not None:
+            assert len(labels) == len(answers) and ((labels >= 0) & (labels < count)).all()
+        else:
+            scores = read_scores(model, unwrapped)
+            assert len(scores) == len(answers) and np.isfinite(scores).all()
+            assert scores.shape[1:] in ((), (count,))
 
 
 def test_answers_that_change_are_noticed(tmp_path: Path) -> None:

@@ -214,8 +214,11 @@ class Endpoint(RemoteModel):
 
     def read_numbers(self, rows: Any) -> NDArray[Any] | None:
         """The one number for each row, if the server answers with one, and no threshold is set."""
-        scores = predictor.read_scores(self, self.answer_rows(rows))
-        return scores if self.settings.threshold is None and scores.ndim == 1 else None
+        answers = predictor.unwrap_answers(self, self.answer_rows(rows))
+        if self.settings.threshold is not None or predictor.read_labels(self, answers) is not None:
+            return None
+        scores = predictor.read_scores(self, answers)
+        return scores if scores.ndim == 1 else None
 
     def adapt(self, name: str, positive: Any, output: Output | None) -> Predictor:
         """The score of the positive class, and the server's own decision."""

@@ -83,13 +83,20 @@ def _unwrap(answer: Any) -> Any:
 
 
 def score_classes(model: Endpoint, output: Output | None, rows: Any) -> NDArray[Any]:
-    """The score of each class for each row, shape (rows, classes)."""
-    return class_scores(read_scores(model, model.answer_rows(rows)), output or "score", model.name)
+    """The score of each class for each row, shape (rows, classes); a label is 1 for its class."""
+    answers = unwrap_answers(model, model.answer_rows(rows))
+    if (labels := read_labels(model, answers)) is not None:
+        own: NDArray[np.float64] = np.eye(len(model.classes_ or TWO_CLASSES))[labels]
+        return own
+    return class_scores(read_scores(model, answers), output or "score", model.name)
 
 
 def number_rows(model: Endpoint, output: Output | None, rows: Any) -> NDArray[np.intp]:
     """The number of the class that the server decides for, for each row."""
-    scores, threshold = read_scores(model, model.answer_rows(rows)), model.settings.threshold
+    answers, threshold = unwrap_answers(model, model.answer_rows(rows)), model.settings.threshold
+    if (labels := read_labels(model, answers)) is not None:
+        return labels
+    scores = read_scores(model, answers)
     if threshold is not None:
         second: Bools = positive_scores(scores, 1, output or "score", model.name) >= np.float32(threshold)
         return second.astype(np.intp)
@@ -102,21 +109,26 @@ def number_rows(model: Endpoint, output: Output | None, rows: Any) -> NDArray[np
     return second.astype(np.intp)
 
 
-def read_scores(model: Endpoint, answers: list[Any]) -> NDArray[np.float64]:
-    """Answers as scores, of shape (rows,) where a row has one number, else (rows, classes).
-
-    A label is 1 for its class and 0 for the others.
-    """
-    classes, answers = model.classes_ or TWO_CLASSES, [_unwrap(each) for each in answers]
+def unwrap_answers(model: Endpoint, answers: list[Any]) -> list[Any]:
+    """Answers as labels, numbers or lists of numbers, one a class; an object has a number for each class."""
+    answers, classes = [_unwrap(each) for each in answers], model.classes_ or TWO_CLASSES
     if answers and isinstance(answers[0], dict):
         answers = [
             [each.get(str(name)) for name in classes] if isinstance(each, dict) else each for each in answers
         ]
-    numbers = {label: number for number, label in enumerate(classes)}
+    return answers
+
+
+def read_labels(model: Endpoint, answers: list[Any]) -> NDArray[np.intp] | None:
+    """The numbers of the classes that the answers name; None if they are not all labels."""
+    numbers = {label: number for number, label in enumerate(model.classes_ or TWO_CLASSES)}
     labels = [_find_label(each, numbers) for each in answers]
-    if None not in labels:
-        own: NDArray[np.float64] = np.eye(len(classes))[np.array(labels, np.intp)]
-        return own
+    return None if None in labels else np.array(labels, np.intp)
+
+
+def read_scores(model: Endpoint, answers: list[Any]) -> NDArray[np.float64]:
+    """Answers as scores, of shape (rows,) where a row has one number, else (rows, classes)."""
+    classes = model.classes_ or TWO_CLASSES
     width = len(classes) if isinstance(answers[0], list) else 0
     for each in answers:
         if not (_is_score(each, width) and (width or len(classes) == 2)):
