@@ -1,8 +1,7 @@
 """Interpretations per second: drawn, judged by the paper's network, closed under rules, and all of it.
 
-    OMP_NUM_THREADS=1 python benchmarks/throughput.py --growth --save benchmarks/measured/growth-cpu.json
+    OMP_NUM_THREADS=1 python benchmarks/throughput.py --growth
     OMP_NUM_THREADS=2 python benchmarks/throughput.py --from mixture
-    python benchmarks/throughput.py --plot docs/growth.svg benchmarks/measured/growth-cpu.json
 
 204 paired variables, a third of the values unknown, the network 204-32-16-8-16-32-1 in float32, 100
 rules with bodies of 18. The network accepts everything and no rule can fire, so that an equivalence
@@ -14,12 +13,10 @@ where nothing is installed: PYTHONPATH=src.
 """
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -116,37 +113,13 @@ def growth() -> dict[str, dict[int, float]]:
     }
 
 
-def plot(files: list[Path], path: Path) -> None:
-    """Draw the cost of an interpretation against variables, rules and samples."""
-    import matplotlib
-
-    matplotlib.use("agg")
-    matplotlib.rcParams["svg.hashsalt"] = "hornbook"
-    from matplotlib import pyplot
-
-    figure, panels = pyplot.subplots(1, 3, figsize=(10, 3.2), sharey=True, layout="constrained")
-    for run in (json.loads(file.read_text()) for file in files):
-        for panel, (name, costs) in zip(panels, run["growth"].items(), strict=True):
-            panel.loglog([int(n) for n in costs], list(costs.values()), marker="o", label=run["where"])
-            panel.set_xlabel(name)
-            panel.grid(alpha=0.3)
-    panels[0].set_ylabel("µs an interpretation")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=len(files))
-    figure.savefig(path, metadata={"Date": None})
-
-
 def main() -> None:
     """Print the rates, and what was asked for beside."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("runs", nargs="*", type=Path, help="saved runs, for --plot")
     parser.add_argument("--from", dest="source", choices=["random", "mixture"], default="random")
     parser.add_argument("--samples", type=int, default=708_344, help="of the query that is timed")
     parser.add_argument("--growth", action="store_true", help="as variables, rules and samples grow")
-    parser.add_argument("--save", type=Path)
-    parser.add_argument("--plot", type=Path)
     args = parser.parse_args()
-    if args.plot:
-        return plot(args.runs, args.plot)
     threads = torch.get_num_threads()
     where = f"CPU, {threads} thread{'s' * (threads > 1)}"
     rates = Case(mixed=args.source == "mixture").rates(args.samples)
@@ -156,9 +129,6 @@ def main() -> None:
     grown = growth() if args.growth else {}
     for name, costs in grown.items():
         print(f"  µs by {name}: " + ", ".join(f"{n:,}: {cost:.4f}" for n, cost in costs.items()))
-    if args.save:
-        args.save.write_text(json.dumps({"where": where, "rates": rates, "growth": grown}, indent=1) + "\n")
-    return None
 
 
 if __name__ == "__main__":

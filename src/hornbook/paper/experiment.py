@@ -174,7 +174,7 @@ class Repetition:
         write_file(self.folder / "tests.json", write_json(grown.tree.to_object()))
         return {
             "samples": grown.samples,
-            "membership_queries": grown.labels_used,
+            "membership_queries": grown.samples * (budget.size or self.sample),
             "stopped": grown.stopped,
             "splits": grown.tree.splits,
             **asdict(settings),

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product, starmap
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,24 +251,11 @@ class HoeffdingTree:
             leaf.split(int(gains.argmax()))
 
 
-@dataclass(frozen=True, eq=False)
-class HoeffdingResult:
-    """A Hoeffding tree that was trained on samples.
-
-    Attributes
-    ----------
-    tree
-        The tree.
-    samples, labels_used
-        The number of samples, and of interpretations that the model was asked about.
-    stopped
-        Why it stopped, in words.
-
-    """
+class GrownTree(NamedTuple):
+    """A Hoeffding tree that was trained, the number of its samples, and why it stopped, in words."""
 
     tree: HoeffdingTree
     samples: int
-    labels_used: int
     stopped: str
 
 
@@ -281,7 +268,7 @@ def hoeffding_tree(
     settings: HoeffdingSettings | None = None,
     samples: int | None = None,
     unknown: float = UNKNOWN_INPUT,
-) -> HoeffdingResult:
+) -> GrownTree:
     """Train a Hoeffding tree on whole samples until it misclassifies none of one.
 
     As in the paper: a sample is drawn and labelled by the model; if the tree misclassifies
@@ -325,7 +312,7 @@ def hoeffding_tree(
                 stopped = f"misclassifies none of a sample of {size}"
             else:
                 tree.learn(batch, accepted)
-    return HoeffdingResult(tree, drawn, drawn * size, stopped)
+    return GrownTree(tree, drawn, stopped)
 
 
 def tune_hoeffding_tree(
