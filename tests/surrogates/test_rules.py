@@ -34,7 +34,8 @@ def test_each_improvement_of_a_region_gains(seed, price):
     for _ in range(3):
         search.add_rule(4)
         before = (
-            measure_gain(search.result(), rows, classes, weights, price) - search.literal_price * search.size
+            measure_gain(search.result(), rows, classes, weights, price)
+            - search.literal_price * search.result().size
         )
         assert np.isclose(before, search.gain())
         search.improve()

@@ -340,8 +340,8 @@ def test_improvements_never_lose(seed):
         rules = RuleSearch(rows, weights, listed)
         rules.improve()
         assert (rules.result().decide(rows) == labels).sum() == rules.right() >= before
-        rules.shrink(max(1, rules.size // 2))
-        assert rules.size <= max(1, listed.size // 2) + 1
+        rules.shrink(max(1, rules.result().size // 2))
+        assert rules.result().size <= max(1, listed.size // 2) + 1
 
 
 def test_card_counts_a_condition_above_others_as_often_as_it_is_printed():

@@ -121,11 +121,6 @@ class RuleSearch:
         """The rules as they are now."""
         return LiteralRules(tuple(self.rules), self.default)
 
-    @property
-    def size(self) -> int:
-        """Literals in all bodies."""
-        return sum(len(body) for body, _ in self.rules)
-
     def right(self) -> float:
         """The weight that is decided rightly."""
         return float(self._right_weights()[0].sum())
@@ -163,7 +158,7 @@ class RuleSearch:
 
     def shrink(self, size: int) -> None:
         """Leave out literals and rules, those that matter least for each literal first."""
-        while self.size > size:
+        while self.result().size > size:
             later = self._right_weights()
             reached = np.ones(len(self.rows), np.bool_)
             best: tuple[float, int, int | None] = (-np.inf, 0, None)
@@ -218,11 +213,11 @@ def fit_rules(
     """Rules with up to as many literals as the sizes say, from the paths of trees."""
     for tree in trees:
         search = RuleSearch(rows, weights, list_paths(tree, rows))
-        if search.size > 2 * max(sizes):
+        if search.result().size > 2 * max(sizes):
             continue
         search.improve()
         own = max((size for size in sizes if size <= count_splits(tree)), default=sizes[0])
-        shorter = [size for size in sizes if own < size <= search.size]
+        shorter = [size for size in sizes if own < size <= search.result().size]
         for target in [*shorter[:-3:-1], own]:
             search.shrink(target)
             search.improve()
@@ -254,16 +249,11 @@ class RegionSearch:
         """The rules as they are now."""
         return LiteralRules(tuple(self.rules), 0)
 
-    @property
-    def size(self) -> int:
-        """Literals in all bodies."""
-        return sum(len(body) for body, _ in self.rules)
-
     def gain(self) -> float:
         """What all rules find rightly, less the prices of what they cover and of their literals."""
         decided = self.result().decide(self.rows)
         worth = (decided == self.classes) - self.price
-        return float((self.weights * worth)[decided > 0].sum()) - self.literal_price * self.size
+        return float((self.weights * worth)[decided > 0].sum()) - self.literal_price * self.result().size
 
     def add_rule(self, max_literals: int) -> bool:
         """Add the rule that gains most; whether there is one."""
@@ -354,7 +344,7 @@ def fit_regions(
 
     """
     search, before = RegionSearch(rows, classes, weights, price), 0.0
-    while search.size < max_literals and search.add_rule(max_literals - search.size):
+    while (size := search.result().size) < max_literals and search.add_rule(max_literals - size):
         yield search.result()
         search.improve()
         yield search.result()
