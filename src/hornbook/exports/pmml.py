@@ -209,8 +209,7 @@ def _write_points(characteristic: Characteristic, output: int) -> ET.Element:
     *cases, last = characteristic.cases
     expression = _constant(last.points[output])
     for case in reversed(cases):
-        met = [_write_test(condition) for condition in case.conditions]
-        every = met[0] if len(met) == 1 else _apply("and", *met)
+        every = _join(_apply("and"), [_write_test(condition) for condition in case.conditions])
         expression = _apply("if", every, _constant(case.points[output]), expression)
     return expression
 
@@ -253,17 +252,15 @@ def _describe_field(explanation: Explanation, column: str) -> dict[str, str]:
     return {"optype": "categorical", "dataType": "boolean" if truths else "string"}
 
 
-def _list_tests(condition: Condition) -> tuple[str, list[tuple[str, str | None, Any]]]:
-    """A condition as comparisons joined by `and` or `or`: the operator, its value as text and as it is."""
+def _list_tests(condition: Condition) -> tuple[str, list[tuple[str, Any]]]:
+    """A condition as comparisons joined by `and` or `or`: the operator, and its value if it has one."""
     match condition:
         case Threshold():
-            operator = "greaterThan" if condition.above else "lessOrEqual"
-            return "and", [(operator, _write_constant(condition.cut), float(condition.cut))]
+            return "and", [("greaterThan" if condition.above else "lessOrEqual", float(condition.cut))]
         case Missing():
-            return "and", [("isMissing" if condition.missing else "isNotMissing", None, None)]
-    operator = "equal" if condition.is_plain else "notEqual"
-    tests = [(operator, _write_constant(value), value) for value in condition.named_values]
-    return "or" if condition.is_plain else "and", list(tests)
+            return "and", [("isMissing" if condition.missing else "isNotMissing", None)]
+    operator, joint = ("equal", "or") if condition.is_plain else ("notEqual", "and")
+    return joint, [(operator, value) for value in condition.named_values]
 
 
 def _write_predicate(conditions: Sequence[Condition]) -> ET.Element:
@@ -271,44 +268,39 @@ def _write_predicate(conditions: Sequence[Condition]) -> ET.Element:
     predicates = []
     for condition in conditions:
         joint, tests = _list_tests(condition)
-        simple = [
-            ET.Element(
-                "SimplePredicate",
-                {
-                    "field": condition.column,
-                    "operator": operator,
-                    **({} if text is None else {"value": text}),
-                },
-            )
-            for operator, text, _ in tests
-        ]
-        predicates.append(_join_predicates(joint, simple))
-    return _join_predicates("and", predicates) if predicates else ET.Element("True")
+        simple = []
+        for operator, value in tests:
+            test = ET.Element("SimplePredicate", field=condition.column, operator=operator)
+            if value is not None:
+                test.set("value", _write_constant(value))
+            simple.append(test)
+        predicates.append(_join(ET.Element("CompoundPredicate", booleanOperator=joint), simple))
+    every = ET.Element("CompoundPredicate", booleanOperator="and")
+    return _join(every, predicates) if predicates else ET.Element("True")
 
 
-def _join_predicates(operator: str, predicates: list[ET.Element]) -> ET.Element:
-    if len(predicates) == 1:
-        return predicates[0]
-    joint = ET.Element("CompoundPredicate", booleanOperator=operator)
-    joint.extend(predicates)
-    return joint
+def _join(joint: ET.Element, parts: list[ET.Element]) -> ET.Element:
+    """The only part, or all of them joined."""
+    if len(parts) > 1:
+        joint.extend(parts)
+    return parts[0] if len(parts) == 1 else joint
 
 
 def _write_test(condition: Condition) -> ET.Element:
     """A condition as an expression that is false where the value is missing."""
     joint, tests = _list_tests(condition)
-    expressions = [_write_comparison(condition.column, operator, value) for operator, _, value in tests]
-    return expressions[0] if len(expressions) == 1 else _apply(joint, *expressions)
+    expressions = [_write_comparison(condition.column, operator, value) for operator, value in tests]
+    return _join(_apply(joint), expressions)
 
 
 def _write_comparison(column: str, operator: str, value: Any) -> ET.Element:
     if value is None:
-        return _apply(operator, _refer(column))
+        return _apply(operator, ET.Element("FieldRef", field=column))
     if isinstance(value, str):
         wanted = int(operator == "equal")
         indicator = ET.Element("NormDiscrete", field=column, value=value, mapMissingTo=str(1 - wanted))
         return _apply("equal", indicator, _constant(wanted))
-    comparison = _apply(operator, _refer(column), _constant(value))
+    comparison = _apply(operator, ET.Element("FieldRef", field=column), _constant(value))
     comparison.set("mapMissingTo", "false")
     return comparison
 
@@ -324,10 +316,6 @@ def _apply(function: str, *arguments: ET.Element) -> ET.Element:
     element = ET.Element("Apply", function=function)
     element.extend(arguments)
     return element
-
-
-def _refer(field: str) -> ET.Element:
-    return ET.Element("FieldRef", field=field)
 
 
 def _constant(value: Any) -> ET.Element:
