@@ -167,7 +167,7 @@ def test_why_proves_for_rows_beyond_the_table():
 
 
 def test_why_believes_no_proof_that_samples_contradict(monkeypatch):
-    verdict = Verdict("proved", "nobody", 0.0, -1.0)
+    verdict = Verdict("proved", "nobody", -1.0)
     monkeypatch.setattr(ColumnProver, "try_to_prove", lambda *_, **__: verdict)
     monkeypatch.setattr(ColumnProver, "confirm", lambda *_: True)
     monkeypatch.setattr(ReasonProver, "draw_counterexamples", lambda self, body: np.zeros((4, 0), int))

@@ -218,7 +218,7 @@ class RuleProver:
         item = interpretation(self.vocabulary, true, false)
         region = self.region(item)
         if region is None:
-            return Verdict("proved", BY_VACUITY, deadline.elapsed, -np.inf)
+            return Verdict("proved", BY_VACUITY, -np.inf)
         label = self.member.label
         if label is not None and label not in item.true | item.false:  # which is never contradicted
             states = random_states(self.space, region, CLIMB_STARTS, generator(0, Purpose.PROOF_STARTS))
@@ -269,16 +269,14 @@ class ColumnProver:
         self.reading: NetworkReading | TreeReading
         if trees is None:
             nets = read_contests(inner, count)
-            self.reading = NetworkReading(self.wall, nets, self.preprocessing, self.columns, self.domain)
+            self.reading = NetworkReading(self.wall, nets, self.preprocessing, self.domain)
         elif self.preprocessing.scales:
             raise unprovable(
                 self.predictor, "its trees read columns that were scaled, which the prover does not support"
             )
         else:
             no_zeros = self.preprocessing.is_sparse and drops_zeros(inner)
-            self.reading = TreeReading(
-                self.wall, trees, self.preprocessing, self.columns, self.domain, no_zeros
-            )
+            self.reading = TreeReading(self.wall, trees, self.preprocessing, self.domain, no_zeros)
 
     def prove(
         self,
@@ -343,7 +341,7 @@ class ColumnProver:
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
-        verdict = combine(verdicts, deadline.elapsed)
+        verdict = combine(verdicts)
         if excluded or verdict.needed is None:  # rows may be ruled out by other bodies
             return replace(verdict, needed=None)
         columns = {self.columns[place] for place in verdict.needed}
@@ -379,7 +377,7 @@ class ColumnProver:
             parts.append(self._decide(smaller, outcome, rival, deadline, asks_model))
             if parts[-1].status == "refuted":
                 return parts[-1]
-        return combine(parts, deadline.elapsed)
+        return combine(parts)
 
     def locate(self, rows: pd.DataFrame) -> States | None:
         """The cells of rows, (rows, columns), by which trees tell them apart; None for others."""
@@ -434,7 +432,7 @@ class ColumnProver:
             if verdict.status == "refuted":
                 return verdict
             verdicts.append(verdict)
-        combined = combine(verdicts, deadline.elapsed)
+        combined = combine(verdicts)
         if combined.status == "proved" and not self.wall.check_monotone(self.domain.ranges, column, outcome):
             return Verdict.leave_open(self.wall.refusal)
         return combined
@@ -473,18 +471,18 @@ class ColumnProver:
         return replace(domain, ranges=ranges)
 
 
-def combine(verdicts: Sequence[Verdict[pd.DataFrame]], seconds: float) -> Verdict[pd.DataFrame]:
+def combine(verdicts: Sequence[Verdict[pd.DataFrame]]) -> Verdict[pd.DataFrame]:
     """Combine the verdicts about the parts of a question, none of which is refuted."""
     meaningful = [verdict for verdict in verdicts if not verdict.is_vacuous]
     if not meaningful:
-        return Verdict("proved", BY_VACUITY, seconds, -np.inf)
+        return Verdict("proved", BY_VACUITY, -np.inf)
     bound = max(verdict.bound for verdict in meaningful)
     for verdict in meaningful:
         if verdict.status == "undecided":
-            return Verdict("undecided", verdict.by, seconds, bound, reason=verdict.reason)
+            return Verdict("undecided", verdict.by, bound, reason=verdict.reason)
     parts = [verdict.needed for verdict in verdicts if verdict.needed is not None]
     needed = frozenset().union(*parts) if len(parts) == len(verdicts) else None
-    return Verdict("proved", meaningful[0].by, seconds, bound, needed=needed)
+    return Verdict("proved", meaningful[0].by, bound, needed=needed)
 
 
 def list_columns(predictor: Predictor, frame: pd.DataFrame) -> list[str]:

@@ -244,10 +244,9 @@ class NetworkReading:
         wall: Wall,
         contests: Contests[ReluNet],
         preprocessing: Preprocessing,
-        columns: Sequence[str],
         domain: Domain,
     ) -> None:
-        self.wall, self.preprocessing, self.columns = wall, preprocessing, columns
+        self.wall, self.preprocessing, self.columns = wall, preprocessing, wall.columns
         if contests[0][0].weights[0].shape[1] != len(preprocessing.inputs):
             raise unprovable(wall.predictor, "it reads another number of columns than the table has")
         # the first layer is the same for all, and so are the magnitudes that scaling adds
@@ -553,12 +552,11 @@ class TreeReading:
         wall: Wall,
         contests: Contests[TreeEnsemble],
         preprocessing: Preprocessing,
-        columns: Sequence[str],
         domain: Domain,
         no_zeros: bool = False,
     ) -> None:
         self.wall, self.contests = wall, contests
-        self.preprocessing, self.columns, self.no_zeros = preprocessing, columns, no_zeros
+        self.preprocessing, self.columns, self.no_zeros = preprocessing, wall.columns, no_zeros
         self._lay_out(domain)
 
     def prepare(self, domain: Domain) -> None:
@@ -589,7 +587,7 @@ class TreeReading:
         """Decide whether a class is ahead of one of the others on a whole box."""
         region = self.grid.region(box)
         if not region.any(axis=1).all():
-            return Verdict("proved", BY_VACUITY, 0.0, -math.inf)
+            return Verdict("proved", BY_VACUITY, -math.inf)
         side = self.side(outcome, rival)
 
         def ask(states: States, shares: Vector | None) -> pd.DataFrame | None:
@@ -617,18 +615,17 @@ class TreeReading:
             change = change.restrict_to(lower)
             change.sides = behind, ahead
             search = change.search(deadline, change.may_lose)
-            seconds = deadline.elapsed
             if search.best > 0 and search.states is not None:
                 states: States = lower.argmax(axis=1)
                 states[lower.sum(axis=1) > 1] = search.states
                 shown = [self._show_state(states[None], place, state) for state in pair]
                 witness = pd.concat(shown, ignore_index=True)
-                yield Verdict("refuted", BY_BRANCHING, seconds, search.upper, witness)
+                yield Verdict("refuted", BY_BRANCHING, search.upper, witness)
             elif search.upper < 0:
-                yield Verdict("proved", BY_BRANCHING, seconds, search.upper)
+                yield Verdict("proved", BY_BRANCHING, search.upper)
             else:
                 reason = f"not decided in {deadline.limit:g} s"
-                yield Verdict("undecided", BY_BRANCHING, seconds, search.upper, reason=reason)
+                yield Verdict("undecided", BY_BRANCHING, search.upper, reason=reason)
 
     def _is_lost(self, outcome: int, place: int, pair: tuple[int, int], states: States) -> Bools:
         """Whether the model decides for a class at the lower state of a column, and not at the higher."""

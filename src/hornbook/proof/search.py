@@ -25,7 +25,7 @@ from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from hornbook.deadline import Deadline, Stopwatch
+from hornbook.deadline import Deadline
 from hornbook.display import Displayed
 from hornbook.logic import Bools
 from hornbook.proof.bounds import Bounds, Cells, Relaxation, RelaxedBound, Rounding
@@ -75,8 +75,6 @@ class Verdict(Displayed, Generic[Witness_co]):
         `proved` if the model rejects every input in question, `refuted` if it accepts the witness.
     by
         The engine that decided, or was asked last.
-    seconds
-        The time it took.
     bound
         An upper bound on all outputs, rounding included; negative if proved.
     witness
@@ -91,7 +89,6 @@ class Verdict(Displayed, Generic[Witness_co]):
 
     status: Status
     by: Engine
-    seconds: float = field(default=0.0, repr=False)
     bound: float = np.inf
     witness: Witness_co | None = None
     reason: str = ""
@@ -160,9 +157,9 @@ def decide_region(
     if isinstance(side, VotingForest):
         solved = side.solve(region, deadline)
         if solved is not None and solved.states is not None:
-            return conclude(confirm(solved.states, None), BY_SOLVER, deadline, np.inf)
+            return conclude(confirm(solved.states, None), BY_SOLVER, np.inf)
         if solved is not None:
-            return Verdict("proved", BY_SOLVER, deadline.elapsed, solved.upper, needed=solved.needed)
+            return Verdict("proved", BY_SOLVER, solved.upper, needed=solved.needed)
     return _decide_by_branching(side, region, deadline, confirm)
 
 
@@ -189,23 +186,22 @@ def _decide_by_branching(
     bounds = side.restrict_to(region)
     states, output = climb_region(bounds, region[free])
     if output > 0:
-        return conclude(ask(states), BY_LOCAL_SEARCH, deadline, np.inf)
+        return conclude(ask(states), BY_LOCAL_SEARCH, np.inf)
     if isinstance(bounds, Forest):
         outcome = bounds.search(deadline)
     else:
         outcome = branch_and_bound(bounds, bounds.root(), deadline, accepts)
     if outcome.best > 0 and outcome.states is not None:
-        return conclude(ask(outcome.states, outcome.shares), BY_BRANCHING, deadline, outcome.upper)
-    seconds = deadline.elapsed
+        return conclude(ask(outcome.states, outcome.shares), BY_BRANCHING, outcome.upper)
     if outcome.upper < 0:
-        return Verdict("proved", BY_BRANCHING, seconds, outcome.upper)
+        return Verdict("proved", BY_BRANCHING, outcome.upper)
     # the bound that was reached when time was up depends on the machine, so it is not among the words
     reason = f"not decided in {deadline.limit:g} s"
     if outcome.ended:
         reason = f"no output is above {outcome.upper:.3g}, closer to 0 than rounding allows to tell"
     elif isinstance(side, VotingForest) and side.refusal:
         reason = f"{reason}; {side.refusal}"
-    return Verdict("undecided", BY_BRANCHING, seconds, outcome.upper, reason=reason)
+    return Verdict("undecided", BY_BRANCHING, outcome.upper, reason=reason)
 
 
 def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple[States, float]:
@@ -222,12 +218,11 @@ def climb_region(side: Side, region: Bools, near: States | None = None) -> tuple
     return states[best], float(outputs[best])
 
 
-def conclude(witness: Witness_co | None, by: Engine, clock: Stopwatch, bound: float) -> Verdict[Witness_co]:
+def conclude(witness: Witness_co | None, by: Engine, bound: float) -> Verdict[Witness_co]:
     """The verdict on a question with an output above 0: refuted if the model confirms the witness."""
-    seconds = clock.elapsed
     if witness is not None:
-        return Verdict("refuted", by, seconds, bound, witness)
-    return Verdict("undecided", by, seconds, bound, reason="an output within rounding of 0 was found")
+        return Verdict("refuted", by, bound, witness)
+    return Verdict("undecided", by, bound, reason="an output within rounding of 0 was found")
 
 
 CELLS_PER_BATCH = 256
