@@ -125,7 +125,7 @@ class ReasonProver:
                         return body, verdict.reason
                     body = tighter
                     continue
-                counterexamples = self.counterexamples[:, -1:]
+                counterexamples = self.bring_close(self.complete(verdict.witness))
                 refuted += 1
             if (tighter := self._exclude(body, counterexamples)) == body:
                 return body, self._describe_open()
@@ -354,7 +354,9 @@ class ReasonProver:
             self.conditions.describe(body), self.sampler.outcome, seconds=seconds
         )
         if verdict.witness is not None:
-            self._remember(self.bring_close(self.complete(verdict.witness)))
+            rows = self.complete(verdict.witness)
+            is_read = self.own_states is not None  # then it takes no questions to bring them close
+            self._remember(self.bring_close(rows) if is_read else self.conditions.encode(rows))
         return verdict
 
     def _remember(self, codes: Codes) -> None:
