@@ -567,7 +567,7 @@ def learn(
         the result says what no Horn theory can. The columns of a classifier then have few values: a case is
         a level of each, or none, with a class, or none.
     binariser
-        The fitted binariser that made the columns, or that is to make variables of them.
+        What makes variables of the columns; by default one is fitted to them.
     code_book
         The user's words for columns, values and classes.
     seed

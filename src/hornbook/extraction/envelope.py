@@ -29,12 +29,14 @@ from hornbook.queries import (
     KnownCases,
     Pac,
     QuerySubject,
+    RuleStatistics,
     Sampling,
     Settings,
     Unknown,
     World,
     find_envelope,
     learn_by_samples,
+    measure_rules,
 )
 from hornbook.queries.envelope import MAX_CASES
 from hornbook.randomness import Purpose, generator
@@ -350,25 +352,25 @@ def _learn(
 
 
 def _measure_envelope(envelope: Envelope, binariser: Binariser, answers: int) -> Extraction:
-    """An envelope by every case as the result of a run."""
-    world = envelope.world
+    """An envelope by every case as the result of a run: its shares are of all cases, without intervals."""
+    world, accepted = envelope.world, envelope.accepted
     rules = make_rules(envelope.shorten(), binariser)
+    decided = rules.decide_items(world.batch)
     beyond = BeyondHorn(len(envelope.beyond_horn), tuple(_say_clauses(envelope, rules)))
-    extraction = make_extraction(rules, (world.batch, envelope.accepted), envelope.guarantee, answers)
-    return replace(
-        extraction,
+    return _make_extraction(
+        rules,
         fidelity=Fidelity(
             samples=Share.of(0, 0),
-            rows=extraction.fidelity.samples.at_confidence(1),
+            rows=Share.where(decided == accepted).at_confidence(1),
             row_population="cases",
-            tables={"cases": extraction.fidelity.tables["samples"]},
+            tables={"cases": AnswerTable.of(accepted, decided, rules.classes)},
         ),
         lines=tuple(
-            LineStatistics(
-                None, line.support.at_confidence(1), line.precision and line.precision.at_confidence(1)
-            )
-            for line in extraction.lines
+            LineStatistics(None, each.support.at_confidence(1), each.precision.at_confidence(1))
+            for each in _measure_rules(rules, world.batch, accepted)
         ),
+        guarantee=envelope.guarantee,
+        answers=answers,
         stop_reason="every case was asked about",
         distribution=f"all {len(world):,} cases",
         notes=tuple(_note_beyond(beyond, len(world))) if envelope.is_complete else (),
@@ -376,42 +378,21 @@ def _measure_envelope(envelope: Envelope, binariser: Binariser, answers: int) ->
     )
 
 
+def _make_extraction(rules: HornRules, **parts: Any) -> Extraction:
+    """Rules about what a model accepts as the result of a run; what is about the model is added later."""
+    named = {"target": "", "classes": (False, True), "columns": (), "missing_values": ""}
+    return Extraction(explanation=rules, frontier=(), differences=(), **{**named, **parts})
+
+
+def _measure_rules(rules: HornRules, items: Batch, accepted: Bools) -> list[RuleStatistics]:
+    """For each rule the cases in which its body holds, and those of them that it is right about."""
+    return measure_rules(HornTheory(rules.theory.vocabulary, rules.rules), items, accepted)
+
+
 def make_rules(theory: HornTheory, binariser: Binariser) -> HornRules:
     """The rules of a theory about what a model accepts, without those that always hold."""
     known = set(binariser.background())
     return HornRules(binariser, tuple(rule for rule in theory if rule not in known))
-
-
-def make_extraction(
-    rules: HornRules, measured: tuple[Batch, Bools], guarantee: Guarantee, answers: int
-) -> Extraction:
-    """Rules about what a model accepts as the result of a run, measured on samples."""
-    items, accepted = measured
-    array, decided = items.to_array() == 1, rules.decide_items(items)
-    tables = {"samples": AnswerTable.of(accepted, decided, rules.classes)} if len(items) else {}
-    return Extraction(
-        target="what it accepts",
-        classes=(False, True),
-        explanation=rules,
-        fidelity=Fidelity(Share.where(decided == accepted), tables=tables),
-        guarantee=guarantee,
-        frontier=(),
-        lines=tuple(_count_lines(rules, array, accepted)),
-        columns=(),
-        differences=(),
-        answers=answers,
-        stop_reason="",
-        distribution="",
-        missing_values="",
-    )
-
-
-def _count_lines(rules: HornRules, cases: Bools, accepted: Bools) -> Iterator[LineStatistics]:
-    """For each rule the cases in which its body holds, and those of them that it is right about."""
-    for rule in rules.rules:
-        holds = np.asarray(cases[:, sorted(rule.body)].all(axis=1), np.bool_)
-        broken = holds if not isinstance(rule.head, int) else holds & ~cases[:, rule.head]
-        yield LineStatistics(None, Share.where(holds), Share.where(~accepted[broken]))
 
 
 def _say_clauses(envelope: Envelope, rules: HornRules) -> Iterator[str]:
@@ -470,16 +451,26 @@ def _learn_from_samples(
         stop_reason = str(limit)
     cases.share = 1.0
     rules = make_rules(theory.minimise() | world.background, binariser)
-    extraction = make_extraction(rules, _draw_labelled(cases, settings.seed), guarantee, cases.answers)
-    samples = extraction.fidelity.samples
+    items, accepted = _draw_labelled(cases, settings.seed)
+    decided = rules.decide_items(items)
+    samples = Share.where(decided == accepted)
     if isinstance(guarantee, Pac):
         words = f"{world.describe()}; what was found to lie beyond Horn rules is set aside"
         guarantee = replace(guarantee, distribution=words)
-    elif samples.size:
+    elif len(items):
         guarantee = Estimated(samples.complement(), world.describe())
-    return replace(
-        extraction,
+    return _make_extraction(
+        rules,
+        fidelity=Fidelity(
+            samples,
+            tables={"samples": AnswerTable.of(accepted, decided, rules.classes)} if len(items) else {},
+        ),
+        lines=tuple(
+            LineStatistics(None, each.support, each.precision)
+            for each in _measure_rules(rules, items, accepted)
+        ),
         guarantee=guarantee,
+        answers=cases.answers,
         stop_reason=stop_reason,
         distribution=world.describe(),
         provenance={"queries": queries},
