@@ -327,8 +327,8 @@ class _Column:
                 cell = f"regexp_replace({cell}, {quote(SEPARATORS[self.text_format.thousands])}, '', 'g')"
             if self.text_format.decimal == ",":
                 cell = f"replace({cell}, ',', '.')"
-            is_whole = self.sorts.keys() == {"whole"}
-            return f"TRY_CAST({cell} AS {'BIGINT' if is_whole else 'DOUBLE'})"
+            cast = "TRY_CAST" if "marker" in self.sorts else "CAST"
+            return f"{cast}({cell} AS {'BIGINT' if self.sorts.keys() == {'whole'} else 'DOUBLE'})"
         if self.holds("truth"):
             return f"(lower({cell}) = 'true')" if is_complete else f"CAST(lower({cell}) = 'true' AS DOUBLE)"
         return cell if self.sorts.keys() - {"missing", "marked"} else "CAST(NULL AS DOUBLE)"
