@@ -27,7 +27,7 @@ from hornbook.models.outputs import Output
 from hornbook.models.predictor import Predictor, RemoteModel
 from hornbook.remote import predictor
 from hornbook.remote.http import BatchTooLarge, HttpClient
-from hornbook.remote.protocols import CellRows, EndpointProtocol, find_protocol
+from hornbook.remote.protocols import CellRows, ChatProtocol, EndpointProtocol, find_protocol
 from hornbook.remote.settings import EndpointSettings
 from hornbook.storage import cache_folder, write_errors
 
@@ -229,11 +229,6 @@ class Endpoint(RemoteModel):
         return f"endpoint: {self.counts}"
 
     @property
-    def columns(self) -> tuple[str, ...] | None:
-        """The columns that the model reads, if the user or the server says so."""
-        return self.settings.columns or self.protocol.columns
-
-    @property
     def counts(self) -> EndpointCounts:
         """What the endpoint was asked so far."""
         return replace(self._counts, requests=self.client.requests, retries=self.client.repetitions)
@@ -313,14 +308,15 @@ class Endpoint(RemoteModel):
 
     def propose(self, rules: Sequence[str]) -> list[Mapping[str, Any]]:
         """Rows that the model, if it chats and the user wants proposals, expects to break rules about it."""
-        sentence, request = self.settings.sentence, self.protocol.write_proposals(rules)
-        if sentence is None or request is None:
+        protocol = self.protocol
+        if not isinstance(protocol, ChatProtocol):
             return []
+        sentence, request = protocol.sentence, protocol.write_proposals(rules)
         try:
-            contents = [self.client.post(self.protocol.url, request)[0] for _ in range(sentence.proposals)]
+            contents = [self.client.post(protocol.url, request)[0] for _ in range(sentence.proposals)]
         except BatchTooLarge:
             raise self._too_late() from None
-        return [sentence.read_case(text) for each in contents for text in self.protocol.read_texts(each)]
+        return [sentence.read_case(text) for each in contents for text in protocol.read_texts(each)]
 
     def _too_late(self) -> ModelTimeout:
         """The error for a server that is too slow for a single question."""

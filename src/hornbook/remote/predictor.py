@@ -37,7 +37,7 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
     single number decides for the second class from ½ on, or from the threshold of the settings on.
     """
     classes = list(model.classes_ or TWO_CLASSES)
-    column = class_column(classes, positive, name)
+    column, columns = class_column(classes, positive, name), model.settings.columns
     labels = partial(number_rows, model, output)
     return Predictor(
         partial(score_classes, model, output),
@@ -45,8 +45,8 @@ def adapt(model: Endpoint, name: str, positive: Any, output: Output | None) -> P
         positive=classes[column],
         column=column,
         output="probability" if output in ("probability", "logit") else "score",
-        names=model.columns,
-        inputs=None if model.columns is None else len(model.columns),
+        names=columns,
+        inputs=None if columns is None else len(columns),
         dtype=np.float64,
         classes=tuple(classes),
         labels=labels,

@@ -114,11 +114,6 @@ class EndpointProtocol(ABC):
     url: str
 
     @property
-    def columns(self) -> tuple[str, ...] | None:
-        """The columns that the server says it reads."""
-        return None
-
-    @property
     def max_rows(self) -> int | None:
         """The most rows that a request of this protocol can have."""
         return None
@@ -134,14 +129,6 @@ class EndpointProtocol(ABC):
     def add_missing(self, content: Any, ask: Callable[[], Any]) -> Any:
         """A response with what a server leaves out, where the same request gets it; `ask` repeats it."""
         return content
-
-    def write_proposals(self, rules: Sequence[str]) -> Any:
-        """The request for a case against rules in words; None where the model does not speak."""
-        return None
-
-    def read_texts(self, content: Any) -> list[str]:
-        """The answers in words in a response to it."""
-        return []
 
     @abstractmethod
     def read(self, content: Any, size: int) -> list[Any]:
@@ -226,11 +213,6 @@ class LanguageProtocol(EndpointProtocol):
 
     sentence: Sentence
     model: str | None = None
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of the sentence."""
-        return self.sentence.columns
 
     def describe(self) -> dict[str, Any]:
         """The model's name and the sentence."""

@@ -249,7 +249,7 @@ class EndpointSettings:
     threshold
         The lowest score of the second of two classes; None leaves the decision to the model.
     columns
-        The columns that the model reads, in its order; None for those that it says, or all.
+        The columns that the model reads, in its order; None for all.
     request, answers
         For json: the shape of a request, with `$rows`, `$values` or `$row` where the rows stand, and
         perhaps `$count` for their number; and the path of the answers in a response, in which `*` stands for
