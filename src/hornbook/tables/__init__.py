@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 from hornbook.lazy import load_lazily
 
 if TYPE_CHECKING:
-    from hornbook.tables.datasets import DATASETS, load_dataset
     from hornbook.tables.frames import (
         GivenForm,
         as_frame,
@@ -31,10 +30,12 @@ if TYPE_CHECKING:
         split_rows,
     )
     from hornbook.tables.table import (
+        DATASETS,
         Kind,
         Table,
         binary_label,
         infer_kind,
+        load_dataset,
         read_table,
     )
 
@@ -78,7 +79,6 @@ __all__ = [
 __getattr__ = load_lazily(
     "hornbook.tables",
     {
-        "datasets": ["DATASETS", "load_dataset"],
         "frames": [
             "GivenForm",
             "as_frame",
@@ -103,6 +103,6 @@ __getattr__ = load_lazily(
             "shuffle_units",
             "split_rows",
         ],
-        "table": ["Kind", "Table", "binary_label", "infer_kind", "read_table"],
+        "table": ["DATASETS", "Kind", "Table", "binary_label", "infer_kind", "load_dataset", "read_table"],
     },
 )
