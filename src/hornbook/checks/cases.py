@@ -403,16 +403,21 @@ def restore_values(
     {'age': [70], 'sex': ['f'], 'weight': [80]}
 
     """
-
-    def vary(number: int, columns: list[str]) -> pd.DataFrame:
-        row = rows[number]
-        restored = {
-            name: row[name].set_axis(witness.index) for name in changed[number] if name not in columns
-        }
-        return replace_columns(witness, restored)
+    changed = [list_changed_columns(witness, row) for row in rows]
+    every = pd.concat([witness, *rows], ignore_index=True)
+    columns = [(str(name), values.array) for name, values in every.items()]
 
     def keeps(lists: list[tuple[int, list[str]]]) -> Bools:
-        return holds(pd.concat([vary(*each) for each in lists], ignore_index=True))
+        numbers = np.array([number + 1 for number, _ in lists])
+        kept = [frozenset(names) for _, names in lists]
+        mixed = {}
+        for name, values in columns:
+            is_kept = np.fromiter((name in names for names in kept), np.bool_, len(kept))
+            mixed[name] = values.take(np.where(is_kept, 0, numbers))
+        return holds(pd.DataFrame(mixed))
 
-    changed = [list_changed_columns(witness, row) for row in rows]
-    return [vary(number, left) for number, left in enumerate(minimise(changed, keeps))]
+    closer = []
+    for row, own, left in zip(rows, changed, minimise(changed, keeps), strict=True):
+        given_back = {name: row[name].set_axis(witness.index) for name in own if name not in left}
+        closer.append(replace_columns(witness, given_back))
+    return closer
