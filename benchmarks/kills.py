@@ -42,7 +42,7 @@ SMALL = Scale(
     "small",
     repetitions=1,
     selection=ModelSelection(grid((1,), (4, 8), (0.1,)), finalists=1, seeds=1),
-    ours=Settings(Budget(equivalence_queries=4), pool=2000, size=2000, evaluation=1000, coherence=0),
+    ours=Settings(Budget(equivalence_queries=4), pool=2000, size=2000),
     tree=TreeBudget(size=60, samples=1, tuning=20),
     sweep=Sweep((0.0, 0.8), net=Net((8,), 0.1), sizes=(30, 30), tested=20, queries=3),
     fresh=20,
@@ -86,7 +86,7 @@ def train_network(folder: Path) -> Path:
     return folder / "trained" / NETWORK_FILE
 
 
-OF_TIMES = {"seconds.json", "seal.json", "trace.seconds", ".lock", "report.html"}
+OF_TIMES = {"seconds.json", "seal.json", ".lock", "report.html"}
 """Files that differ from run to run; of a run folder the report is compared all the same."""
 
 

@@ -31,7 +31,6 @@ class Purpose(Enum):
     DEFAULT_CHOICE = "default choice"
     POOL = "pool"
     RULE_SEARCH = "rule search"
-    RULE_CHOICE = "rule choice"
     EQUIVALENCE = "="  # short, for it is part of a key for every chunk of every query
     REASON_SEARCH = "search for reasons"
     CHANGE_SEARCH = "search for changes"
@@ -40,10 +39,9 @@ class Purpose(Enum):
 
     # what it is measured on
     HELD_OUT_ROWS = "held-out rows"
-    RULE_STATISTICS = "rule statistics"
+    ANSWER_CHECK = "questions that are asked twice"
     EVALUATION = "evaluation"
     EVALUATION_ORDER = "order of rows in an evaluation"
-    COHERENCE = "coherence"
     PROPERTY_CHECK = "property check"
     REASON_MEASUREMENT = "measuring reasons"
 

@@ -12,7 +12,7 @@ from hornbook.storage import lock_folder
 
 def read_files(folder):
     """The content of each file of a run, but for those of times and of the command, and their seal."""
-    of_times = {"seconds.json", "seal.json", "trace.seconds", ".lock", "config.json"}
+    of_times = {"seconds.json", "seal.json", ".lock", "config.json"}
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in of_times}
 
 

@@ -112,16 +112,6 @@ def test_from_masks_is_undone_by_to_masks(masks):
     assert bits.to_masks(words, len(masks)) == masks
 
 
-@given(st.integers(0, 200), st.integers(0, 200), st.integers(0, 200), st.integers(0, 2**32 - 1))
-def test_replace_span_writes_these_bits_and_no_others(before, size, after, seed):
-    rng = np.random.default_rng(seed)
-    dense, new = rng.random((3, before + size + after)) < 0.5, rng.random((3, size)) < 0.5
-    words = bits.pack_rows(dense)
-    bits.replace_span(words, bits.pack_rows(new), before, size)
-    dense[:, before : before + size] = new
-    np.testing.assert_array_equal(words, bits.pack_rows(dense))
-
-
 def test_batches_over_other_vocabularies_do_not_mix():
     other = Batch.from_array([[1.0]], Vocabulary(["x"]))
     with pytest.raises(HornbookError, match="different vocabularies"):

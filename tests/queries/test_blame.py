@@ -1,18 +1,14 @@
-"""Blame finds a guilty rule; what a learner did is read as it was written."""
+"""Blame finds a guilty rule."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from laws import draw_examples
 from logic_strategies import theories
-from pools import PAIRED, VOCABULARIES, rng
+from pools import PAIRED
 
-from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Interpretation, Rule, Vocabulary
-from hornbook.queries import Counted, Counterexample, Random, Step, interpretation
+from hornbook.queries import Counted, interpretation
 from hornbook.queries.prime import blame
-from hornbook.queries.protocol import Change
-from hornbook.queries.trace import read_step, step_object
 
 
 @given(st.data())
@@ -60,25 +56,3 @@ def test_blame_in_a_paired_vocabulary():
     assert truth.satisfied_by(Batch.from_interpretations([witness], PAIRED))[0]
     rule = blame(truth.satisfied_by, wrong, witness)
     assert rule in wrong.rules and rule not in truth.rules
-
-
-@pytest.mark.parametrize("vocabulary", VOCABULARIES)
-def test_a_step_is_read_as_it_was_written(vocabulary):
-    items = list(Random(vocabulary).draw(6, rng()))
-    hypothesis = HornTheory(vocabulary)
-    answer = Counterexample(items[0], True, "sampling", (3, 1, 100))
-    rules = [Rule({0, 1}, BOTTOM), Rule({1}, 0)]
-    for change in (
-        Change(added=(rules[0],), failed=(tuple(items[1:3]), (items[0],))),
-        Change(removed=(rules[1],), witness=items[4]),
-        Change(added=(rules[0],), removed=(rules[1],)),
-        Change(given_up=items[5]),
-    ):
-        step = Step(hypothesis, answer, change)
-        assert read_step(hypothesis, step_object(step)) == step
-        assert change.is_idle == (change.given_up is not None)
-    other = step_object(step) | {"query": 1, "change": {"reworded": []}}
-    with pytest.raises(HornbookError, match=r"query 1 of the trace is not as a run wrote it .*reworded"):
-        read_step(hypothesis, other)
-    start = HornTheory(vocabulary, rules[1:])
-    assert Change(added=(rules[0],), removed=(rules[1],)).apply_to(start).rules == (rules[0],)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hornbook import HornbookError, HornTheory, Vocabulary
 from hornbook.deadline import Deadline, Stopwatch
-from hornbook.logic import Batch, Interpretation, Rule
+from hornbook.logic import Rule
 from hornbook.queries import (
     Counterexample,
     Envelope,
@@ -20,7 +20,6 @@ from hornbook.queries import (
     find_envelope,
     learn_by_samples,
     learn_envelope,
-    lrn_star,
 )
 
 
@@ -147,32 +146,6 @@ def test_a_world_of_too_many_cases_is_refused_before_anything_is_asked() -> None
     world = World(names(20))
     with pytest.raises(HornbookError, match=r"1,048,576 cases, and at most 200,000"):
         learn_envelope(lambda batch: pytest.fail("asked"), world)
-
-
-@given(worlds(), st.integers(0, 2**32 - 1))
-def test_the_rules_are_those_that_lrn_star_finds_with_exact_answers(world: World, seed: int) -> None:
-    """The scan of all cases, against the learner that asks one question after another."""
-    accepted = np.random.default_rng(seed).random(len(world)) < 0.7
-    envelope, above = find_envelope(world, accepted), true_sets(world, accepted)
-
-    def member(batch: Batch) -> np.ndarray:
-        completed = [[one.true <= case and not one.false & case for case in above] for one in batch]
-        return np.array([any(each) for each in completed], np.bool_)
-
-    def equivalent(hypothesis: HornTheory) -> Counterexample | Exact:
-        wrong = hypothesis.satisfied_by(world.batch) & (envelope.models != np.arange(len(world)))
-        cases = list(world.list_cases(np.flatnonzero(wrong)))
-        if not cases:
-            return Exact()
-        case = min(cases, key=lambda case: len(case.true))
-        zeros = [frozenset[int](), *(frozenset([v]) for v in sorted(case.false))]
-        questions = [Interpretation(case.true, zero) for zero in zeros]
-        accepts = member(Batch.from_interpretations(questions, world.vocabulary))
-        return Counterexample(questions[int(accepts.argmin())])
-
-    steps = lrn_star(world.vocabulary, member, equivalent, background=world.background, closed=None)
-    *_, last = steps
-    assert set(last.hypothesis) == set(envelope.theory)
 
 
 @given(worlds(), st.floats(0, 1), st.integers(0, 2**32 - 1))

@@ -9,28 +9,26 @@ from difficult_teachers import Coin, Constant, Failing, Mistaken, Network, Noisy
 from extractions import (
     PARTIAL,
     QUICK,
-    SCARCE,
     THEORY,
+    disagreement,
     hasty,
-    is_faithful,
     rng,
 )
 
 from hornbook.errors import HornbookError
-from hornbook.logic import BOTTOM, Batch, HornTheory, Rule
-from hornbook.queries import Budget, Counted, Estimated, Pac, Settings, extract
+from hornbook.logic import BOTTOM, Rule
+from hornbook.queries import Budget, Counted, Pac, Settings, Unknown, extract
 
 
 def test_constant_yes():
     found = extract(Constant(True), PARTIAL, replace(QUICK, size="angluin"))
     assert not found.theory.rules and found.stop_reason == "equivalent" and isinstance(found.guarantee, Pac)
-    assert found.disagreement.hits == 0 and len(found.trace.entries) == 1
+    assert len(found.entries) == 1
 
 
 def test_constant_no():
     found = extract(Constant(False), PARTIAL, QUICK)
     assert found.rules == (Rule((), BOTTOM),) and found.stop_reason == "equivalent"
-    assert found.disagreement.hits == 0
 
 
 @pytest.mark.parametrize("accepted", [0.05, 0.5, 0.95])
@@ -38,7 +36,7 @@ def test_a_coin(accepted):
     coin = Coin(rng(), accepted)
     found = extract(coin, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
     assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
-    assert isinstance(found.guarantee, Estimated) and is_faithful(found, coin, PARTIAL)
+    assert found.guarantee == Unknown(found.stop_reason)
 
 
 def test_extract_stall_is_reported_as_such(monkeypatch):
@@ -49,9 +47,7 @@ def test_extract_stall_is_reported_as_such(monkeypatch):
     assert found.stop_reason == (
         f"stalled: the last {idle} counterexamples gave no rule that is precise enough"
     )
-    assert [entry["change"].keys() - {"failed"} for entry in found.trace.entries[-idle:]] == (
-        idle * [{"given_up"}]
-    )
+    assert len({entry["rules"] for entry in found.entries[-idle:]}) == 1
 
 
 @pytest.mark.parametrize("kind", [Noisy, Mistaken])
@@ -60,7 +56,6 @@ def test_extract_with_one_percent_of_the_answers_flipped(kind):
     found = extract(member, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
     fresh = PARTIAL.draw(20_000, rng(5))
     assert (found.theory.satisfied_by(fresh) != THEORY.satisfied_by(fresh)).mean() < 0.01
-    assert is_faithful(found, member, PARTIAL)
     assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
 
 
@@ -68,52 +63,36 @@ def test_extract_with_one_percent_of_the_answers_flipped(kind):
 def test_an_incoherent_network(seed):
     network = Network(PARTIAL, rng(seed))
     settings = replace(QUICK, budget=Budget(equivalence_queries=12))
-    found = extract(network, PARTIAL, settings, margin=network.margin)
+    found = extract(network, PARTIAL, settings)
     assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
-    assert is_faithful(found, network, PARTIAL)
-    assert found.disagreement.estimate <= found.frontier[0].disagreement.estimate
-    done = {"added", "removed"}
-    changed = [entry for entry in found.trace.entries if done & entry["change"].keys()]
-    assert len(found.frontier) <= len(changed) + 1
-    assert found.frontier[-1].rules == len(found.rules)
-    assert found.frontier[-1].literals == sum(len(rule.body) for rule in found.rules)
-
-
-def test_refuted_rules_stay_away_and_their_witnesses_are_accepted():
-    found = extract(hasty, PARTIAL, replace(QUICK, **SCARCE | {"pool": 20, "seed": 1}))
-    assert found.refuted and not set(found.refuted) & set(found.rules)
-    for rule, witness in found.refuted.items():
-        batch = Batch.from_interpretations([witness], THEORY.vocabulary)
-        assert hasty(batch)[0]
-        assert not HornTheory(THEORY.vocabulary, [rule]).satisfied_by(batch)[0]
+    nothing = extract(network, PARTIAL, replace(settings, budget=Budget(equivalence_queries=0)))
+    assert disagreement(found, network, PARTIAL) < disagreement(nothing, network, PARTIAL)
 
 
 def test_extract_known_difference_is_no_equivalence():
-    settings = Settings(pool=20, size=100, evaluation=500, min_precision=0.8, seed=1)
+    settings = Settings(pool=20, size=100, min_precision=0.8, seed=1)
     hurried = extract(hasty, PARTIAL, settings)
     assert hurried.stop_reason == "equivalent but for 1 counterexamples given up"
 
 
-@pytest.mark.parametrize("at", [1, 700, 1000])
+@pytest.mark.parametrize("at", [1, 350, 700])
 def test_a_failing_model(at):
-    settings = Settings(pool=300, evaluation=300, size=300, coherence=0)
+    settings = Settings(pool=300, size=300)
     found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
     assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
-    learned = [rule for entry in found.trace.entries for rule in entry["change"]["added"]]
-    assert len(found.rules) == len(learned)
-    if at == 1000:
-        assert found.rules and is_faithful(found, THEORY.satisfied_by, PARTIAL)
+    if at == 700:
+        assert found.rules and THEORY.entails(found.theory)
 
 
 def test_extract_model_that_answers_nonsense():
     found = extract(lambda batch: np.ones(3, np.bool_), PARTIAL, QUICK)
     assert found.stop_reason.startswith(
-        "the model failed: 1000 questions were answered by bool of shape (3,)"
+        "the model failed: 2000 questions were answered by bool of shape (3,)"
     )
 
 
 def test_extract_errors_that_are_not_the_models_are_raised(tmp_path):
-    def watch(step, trace):
+    def watch(entry):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -131,7 +110,7 @@ def test_a_slow_model_ends_in_time():
     assert found.stop_reason == "budget of 0.5 seconds" and found.rules
 
 
-@pytest.mark.parametrize("budget", [500, 2999, 3500, 6000, 6900])
+@pytest.mark.parametrize("budget", [500, 2010, 2500, 5000])
 def test_a_budget_of_membership_queries_is_kept_exactly(budget):
     counted = Counted(THEORY.satisfied_by)
     found = extract(counted, PARTIAL, replace(QUICK, budget=Budget(membership_queries=budget)))
@@ -141,9 +120,7 @@ def test_a_budget_of_membership_queries_is_kept_exactly(budget):
 
 def test_a_budget_of_equivalence_queries():
     seen = []
-    settings = replace(QUICK, budget=Budget(equivalence_queries=3), tries=1, seed=1)
-    found = extract(
-        THEORY.satisfied_by, PARTIAL, settings, watch=lambda step, trace: seen.append(len(trace.entries))
-    )
+    settings = replace(QUICK, budget=Budget(equivalence_queries=3), seed=1)
+    found = extract(THEORY.satisfied_by, PARTIAL, settings, watch=lambda entry: seen.append(entry["query"]))
     assert found.stop_reason == "budget of 3 equivalence queries" and seen == [1, 2, 3]
-    assert len(found.rules) == len(found.frontier) == 3 and isinstance(found.guarantee, Estimated)
+    assert found.rules and found.guarantee == Unknown(found.stop_reason)

@@ -9,7 +9,8 @@ from laws import draw_examples
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, HornTheory
 from hornbook.queries import Mixture, Random, Violations, measure_disagreement
-from hornbook.queries.result import EVALUATION_CHUNK, flatten_mixture
+from hornbook.queries.disagreement import EVALUATION_CHUNK
+from hornbook.queries.distributions import flatten_mixture
 
 seeds = st.integers(0, 2**32 - 1)
 

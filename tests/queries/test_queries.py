@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from logic_strategies import batches
 
 from hornbook.errors import HornbookError
@@ -17,11 +16,9 @@ from hornbook.queries import (
     Counterexample,
     Exact,
     PerfectTeacher,
-    Step,
-    Trace,
     Unknown,
 )
-from hornbook.queries.terms import run_batched
+from hornbook.queries.run import Trace
 
 THEORY = HornTheory.parse("a & b -> c\nc -> false")
 
@@ -60,19 +57,18 @@ def test_cached_is_bounded_and_forgets_the_oldest():
 
 
 def test_a_trace_is_written_as_it_happens(tmp_path):
-    trace = Trace(tmp_path / "trace.jsonl")
+    trace = Trace.start(tmp_path / "trace.jsonl", {"seed": 0})
     found = Counterexample(Interpretation(frozenset({0, 1}), frozenset({2})), found_by="sampling")
-    trace.record(Step(HornTheory(THEORY.vocabulary), found), 7)
-    first = json.loads((tmp_path / "trace.jsonl").read_text())
+    trace.record(HornTheory(THEORY.vocabulary), found, 7)
+    header, first = map(json.loads, (tmp_path / "trace.jsonl").read_text().splitlines())
+    assert header == {"settings": {"seed": 0}}
     assert first["counterexample"] == {
         "interpretation": {"true": ["a", "b"], "false": ["c"]},
         "positive": False,
         "found_by": "sampling",
-        "at": [],
     }
-    trace.record(Step(THEORY, Exact()), 9)
-    lines = (tmp_path / "trace.jsonl").read_text().splitlines()
-    last = json.loads(lines[1])
+    last = trace.record(THEORY, Exact(), 9)
+    assert json.loads((tmp_path / "trace.jsonl").read_text().splitlines()[2]) == last
     assert (last["query"], last["rules"], last["membership_queries"], last["guarantee"]) == (2, 2, 9, "exact")
 
 
@@ -111,25 +107,3 @@ def test_unknown_policies_are_refused():
 def test_guarantee_is_said_in_words():
     assert str(Exact()).startswith("exact:")
     assert str(Unknown("the budget ended")) == "none: the budget ended"
-
-
-@given(st.lists(st.lists(st.integers(0, 9), max_size=5), max_size=6))
-def test_run_batched_gives_each_search_its_own_answers_in_as_few_rounds_as_the_longest(questions):
-    """Each search asks its questions one after the other, and returns the answers."""
-
-    def search(own):
-        answers = []
-        for question in own:
-            answers += (yield np.array([[question]])).tolist()
-        return answers
-
-    rounds = []
-
-    def ask(terms):
-        rounds.append(terms[0])
-        return terms[0] / 2
-
-    results = run_batched([search(own) for own in questions], ask)
-    assert results == [[question / 2 for question in own] for own in questions]
-    assert len(rounds) == max(map(len, questions), default=0)
-    assert sum(map(len, rounds)) == sum(map(len, questions))

@@ -1,7 +1,6 @@
 """Equivalence oracles: what they find, what they may claim, and what they remember."""
 
 import math
-from collections import Counter
 from itertools import pairwise
 
 import numpy as np
@@ -10,11 +9,11 @@ from difficult_teachers import Constant
 
 from hornbook.deadline import Deadline
 from hornbook.errors import BudgetExhausted, HornbookError, ModelError
-from hornbook.logic import Batch, HornTheory, Interpretation, Rule, Vocabulary, random_theory
-from hornbook.queries import Counted, Counterexample, Estimated, Pac, Random, Unknown
+from hornbook.logic import Batch, HornTheory, Rule, Vocabulary, random_theory
+from hornbook.queries import Counted, Estimated, Pac, Random
 from hornbook.queries import oracles as module
 from hornbook.queries.membership import Budgeted, Checked
-from hornbook.queries.oracles import SAMPLING_CHUNK, Chain, PoolOracle, RuleOracle, Sampling
+from hornbook.queries.oracles import SAMPLING_CHUNK, Sampling
 from hornbook.statistics import Share, sample_size
 
 THEORY = random_theory(12, 5, (2, 3), np.random.default_rng(4))
@@ -82,30 +81,6 @@ def test_a_missing_rule_comes_before_a_wrong_one_of_the_same_chunk():
         found = Sampling(THEORY.satisfied_by, watched, 5000, seed=seed)(wrong)
         missed = wrong.satisfied_by(watched.drawn[-1]) & ~THEORY.satisfied_by(watched.drawn[-1])
         assert found.positive == (not missed.any())
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_sampling_recall_draws_the_same_chunk_again():
-    kept = []
-    asked = Sampling(
-        THEORY.satisfied_by, PARTIAL, 5000, seed=3, remember=lambda *labelled: kept.append(labelled)
-    )
-    almost = HornTheory(THEORY.vocabulary, THEORY.rules[1:])
-    found = [asked(almost) for _ in range(3)]
-    recalled = []
-    again = Sampling(
-        THEORY.satisfied_by, PARTIAL, 5000, seed=3, remember=lambda *labelled: recalled.append(labelled)
-    )
-    for answer in found:
-        again.replay(almost, answer)
-    assert len(kept) == len(recalled) == 3
-    for (batch, labels), (batch2, labels2) in zip(kept, recalled, strict=True):
-        assert batch == batch2 and (labels == labels2).all()
-    again.replay(
-        almost, Counterexample(found[0].interpretation, found_by="local search")
-    )  # asked, found nothing
-    asked(THEORY)
-    assert len(recalled) == 3 and again(almost) == asked(almost)
 
 
 def test_sampling_memory_is_bounded_by_the_chunk():
@@ -193,80 +168,6 @@ def test_share_intervals_equal_those_of_scipy():
             )
 
 
-class Scripted:
-    """An oracle with a name that gives one answer, and notes who was asked."""
-
-    def __init__(self, name, answer, log):
-        self.name, self.answer, self.log = name, answer, log
-
-    def __call__(self, hypothesis):
-        self.log.append(self.name)
-        return self.answer
-
-    def replay(self, hypothesis, found):
-        self.log.append(f"replay {self.name}")
-
-
-def test_a_chain_asks_in_order_and_stops_at_the_first_counterexample():
-    log = []
-    found = Counterexample(Interpretation(frozenset({0})), found_by="second")
-    later = Counterexample(Interpretation(frozenset({1})), found_by="third")
-    chain = Chain(
-        [
-            Scripted("first", Unknown("nothing"), log),
-            Scripted("second", found, log),
-            Scripted("third", later, log),
-        ]
-    )
-    assert chain(NOTHING) is found and log == ["first", "second"]
-    log.clear()
-    chain.replay(NOTHING, found)
-    assert log == ["replay first", "replay second"]
-
-
-def test_a_chain_without_a_counterexample_gives_the_first_real_guarantee():
-    pac, estimated = Pac(0.1, 0.1, "words"), Estimated(Share.of(0, 9), "words")
-    answers = [Unknown("one"), pac, estimated, Unknown("two")]
-    assert Chain([Scripted(str(i), answer, []) for i, answer in enumerate(answers)])(NOTHING) is pac
-    assert Chain([Scripted("only", Unknown("one"), [])])(NOTHING) == Unknown("one")
-    assert isinstance(Chain([])(NOTHING), Unknown)
-
-
-def test_pool_oracle_stored_offers_what_is_missed():
-    item = Interpretation(frozenset({0}))
-    assert PoolOracle(lambda hypothesis: item)(NOTHING) == Counterexample(item, False, "stored")
-    assert isinstance(PoolOracle(lambda hypothesis: None)(NOTHING), Unknown)
-
-
-def test_rule_by_rule_finds_wrong_rules_and_asks_once():
-    counted = Counted(THEORY.satisfied_by)
-    asked = RuleOracle(counted, ())
-    assert isinstance(asked(THEORY), Unknown)
-    first = counted.questions
-    assert 0 < first <= len(THEORY)
-    assert isinstance(asked(THEORY), Unknown) and counted.questions == first
-    wrong = THEORY | HornTheory(THEORY.vocabulary, [Rule({0}, 1)])
-    assert not THEORY.entails(wrong)
-    found = asked(wrong)
-    assert found.positive and found.found_by == "rules"
-    batch = Batch.from_interpretations([found.interpretation], THEORY.vocabulary)
-    assert THEORY.satisfied_by(batch)[0] and not wrong.satisfied_by(batch)[0]
-    recalled = RuleOracle(counted, ())
-    recalled.replay(wrong, found)
-    assert isinstance(recalled(wrong), Unknown)
-
-
-def test_rule_by_rule_leaves_background_and_redundant_rules_alone():
-    counted = Counted(Constant(True))
-    vocabulary = Vocabulary.with_duals(["a", "b", "c"])
-    background = HornTheory.background(vocabulary)
-    assert isinstance(RuleOracle(counted, background.rules)(background), Unknown)
-    assert counted.questions == 0
-    redundant = background | HornTheory.parse("a -> b\nb -> c\na -> c", vocabulary)
-    RuleOracle(counted, background.rules)(redundant)
-    assert counted.questions == 2  # a → c follows from the others
-
-
 BATCH = PARTIAL.draw(3000, np.random.default_rng(0))
 
 
@@ -311,19 +212,3 @@ def test_checked_nothing_is_not_asked_about():
     counted = Counted(Constant(True))
     assert len(Checked(counted)(BATCH[:0])) == 0 and counted.batches == 0
     assert (Checked(counted)(BATCH) == counted(BATCH)).all()
-
-
-def test_a_chain_keeps_to_its_shares_and_says_who_answered():
-    found = [Counterexample(Interpretation(frozenset({0})), found_by=name) for name in "abc"]
-    links = [Scripted(name, answer, []) for name, answer in zip("abc", found, strict=True)]
-    for shares, expected in [
-        ({}, {"a": 40}),
-        ({"a": 0.5, "b": 0.25, "c": 0.25}, {"a": 20, "b": 10, "c": 10}),
-        ({"a": 0.1}, {"a": 4, "b": 36}),
-        ({"a": 0.0, "b": 0.0}, {"c": 40}),
-    ]:
-        chain = Chain(links, shares)
-        answers = Counter(chain(NOTHING).found_by for _ in range(40))
-        assert all(abs(answers[name] - expected.get(name, 0)) <= 1 for name in "abc")
-    nothing = Scripted("nothing", Unknown("none"), [])
-    assert Chain([links[0], nothing], {"a": 0.0})(NOTHING) is found[0]  # past its share, but the only one

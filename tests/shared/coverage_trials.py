@@ -20,9 +20,9 @@ from laws import case_generator
 from numpy.typing import NDArray
 
 import hornbook as hb
-from hornbook.logic import Bools, HornTheory
+from hornbook.logic import Bools
 from hornbook.models import as_predictor
-from hornbook.queries import Estimated, HornRules, Literals, Pac, QuerySubject, measure_rules
+from hornbook.queries import Estimated, HornRules, Literals, Pac, QuerySubject
 from hornbook.statistics import Share
 
 CONFIDENCE = 0.95
@@ -282,11 +282,11 @@ def _try_samples(
         yield Trial(f"{kind}: estimated guarantee", covered)
     if rules.rules:
         number = seed % len(rules.rules)
-        claimed, alone = extraction.lines[number], HornTheory(rules.theory.vocabulary, [rules.rules[number]])
-        (shown,) = measure_rules(alone, batch, accepted)
-        yield Trial(f"{kind}: support", _covers(claimed.support, shown.support.estimate))
-        if claimed.precision is not None and shown.precision.size:
-            yield Trial(f"{kind}: precision", _covers(claimed.precision, shown.precision.estimate))
+        claimed, (hits, outcomes) = extraction.lines[number], rules.match_rules(items)
+        right = bound.decide_items(items)[hits[number]] == outcomes[number]
+        yield Trial(f"{kind}: support", _covers(claimed.support, hits[number].mean()))
+        if claimed.precision is not None and len(right):
+            yield Trial(f"{kind}: precision", _covers(claimed.precision, right.mean()))
 
 
 def _covers(share: Share, truth: float) -> bool:

@@ -15,7 +15,7 @@ def rng(seed=0):
 
 THEORY = random_theory(12, 6, (2, 3), rng(1))
 PARTIAL = Random(THEORY.vocabulary)
-QUICK = Settings(pool=2000, size=3000, tries=8, evaluation=1000, coherence=100)
+QUICK = Settings(pool=2000, size=3000)
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
 
 
@@ -25,11 +25,10 @@ def quick_run():
     return extract(THEORY.satisfied_by, PARTIAL, QUICK)
 
 
-def is_faithful(found, member, distribution, size=20_000, seed=99):
-    """Whether the disagreement on a fresh sample fits the interval that was reported."""
+def disagreement(found, member, distribution, size=20_000, seed=99):
+    """The share of fresh samples on which rules and teacher differ."""
     batch = distribution.draw(size, rng(seed))
-    wrong = float((found.theory.satisfied_by(batch) != member(batch)).mean())
-    return found.disagreement.low - 0.01 <= wrong <= found.disagreement.high + 0.01
+    return float((found.theory.satisfied_by(batch) != member(batch)).mean())
 
 
 RARE = HornTheory.parse(

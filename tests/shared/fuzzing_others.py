@@ -29,7 +29,7 @@ from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
 from hornbook.storage import file_checksum, parse_json, read_text
 
-SHORT = replace(QUICK, pool=300, size=300, evaluation=100, coherence=0, budget=Budget(equivalence_queries=4))
+SHORT = replace(QUICK, pool=300, size=300, budget=Budget(equivalence_queries=4))
 
 CODE_BOOK = """
 [columns.age]

@@ -4,7 +4,7 @@ import numpy as np
 
 from hornbook.logic import Vocabulary
 from hornbook.queries import Random
-from hornbook.queries.pool import Pool
+from hornbook.queries.prime import Pool
 
 PLAIN = Vocabulary([f"x{i}" for i in range(8)])
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(5)])

@@ -12,7 +12,7 @@ from hornbook.paper.settings import Scale, Sweep, TreeBudget
 from hornbook.queries import Budget, Settings
 from hornbook.tables import read_table
 
-READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512, tries=1, evaluation=256, coherence=0)
+READ = Settings(Budget(equivalence_queries=3), size=1000, pool=512)
 SHORT = tuple(replace(protocol, epochs=8) for protocol in PROTOCOLS.values())
 PUBLISHED = SHORT[:1]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from enum import StrEnum
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,8 +13,7 @@ import typer
 
 from hornbook.cli import options
 from hornbook.cli.app import THEORIES, HelpfulCommand, app
-from hornbook.cli.inputs import ModelOptions, TableOptions, describe_requests, open_table
-from hornbook.cli.known_theory import Learner, Policy, learn_known
+from hornbook.cli.inputs import ModelOptions, TableOptions, describe_requests, open_table, read_theory
 from hornbook.cli.output import (
     RESUME,
     Interrupted,
@@ -38,6 +39,15 @@ NETWORK_FILE = "model.safetensors"
 """The name of a network over variables in the run folder."""
 
 
+class Learner(StrEnum):
+    """Learners of theories."""
+
+    PRIME = "prime"
+    LRN_STAR = "lrn_star"
+    HORN1 = "horn1"
+    ENVELOPE = "envelope"
+
+
 @app.command(cls=HelpfulCommand, rich_help_panel=THEORIES)
 def learn(
     context: typer.Context,
@@ -57,10 +67,6 @@ def learn(
     drop: options.Drop = None,
     positive: options.Positive = None,
     above: options.Above = None,
-    counterexamples: Annotated[
-        Policy, options.what(metavar="WORD", help="A known theory: or inflated, adversarial.")
-    ] = Policy.VIOLATED,
-    shrink: Annotated[bool, options.what(help="A known theory: make counterexamples minimal.")] = True,
     max_rules: Annotated[int, options.how_long(min=1, help="Most rules (prime).")] = 100,
     max_literals: Annotated[
         int | None, options.how_long(min=1, help="Most conditions to read; 20 of a classifier (prime).")
@@ -82,9 +88,6 @@ def learn(
     csv: options.Csv = None,
     missing: options.Missing = None,
     code_book: options.CodeBook = None,
-    background: Annotated[
-        Path | None, options.files(help="A known theory: rules known from the start.")
-    ] = None,
     encoding: options.Encoding = None,
     trust_pickle: options.TrustPickle = False,
 ) -> None:
@@ -95,7 +98,7 @@ def learn(
     command resumes a run.
 
     Examples:
-      hornbook learn target.horn --counterexamples inflated
+      hornbook learn target.horn
 
       hornbook learn patients.csv --model judge.onnx --learner lrn_star
 
@@ -105,7 +108,7 @@ def learn(
     if model is None and not train:
         if any((target, output, judge, groups, positive, above is not None, code_book, encoding, proof)):
             raise HornbookError("give either --model FILE or --train, which trains a model on the table")
-        learn_known(data, learner or Learner.LRN_STAR, counterexamples, shrink, background, seed, as_json)
+        learn_known(data, learner or Learner.LRN_STAR, as_json)
         return
     if data is None:
         raise HornbookError("name a table: a file with rows like those that the model reads, or a dataset")
@@ -140,6 +143,50 @@ def learn(
     replace(asking, seconds=None, max_answers=None).limit(context)  # the learner keeps these itself
     table = open_table(context, reading, asking, output)
     (learn_levels if chosen.are_levels else learn_rules)(table, asking, chosen)
+
+
+def learn_known(source: str | None, learner: Learner, as_json: bool) -> None:
+    """Learn the theory in a file, or an example, exactly, by queries to a perfect teacher, and print it."""
+    from hornbook.logic import HornTheory
+    from hornbook.queries import Cached, Counted, PerfectTeacher, by_groups, horn1, lrn_star, shrink_by_halves
+    from hornbook.tables import names_table
+
+    if learner in (Learner.PRIME, Learner.ENVELOPE):
+        raise HornbookError(
+            f"{learner} learns about models; a known theory is learned by --learner lrn_star or horn1"
+        )
+    if source is not None and names_table(source):
+        raise HornbookError(
+            f"{source} is a table, and a known theory is a file of rules; learn about a model with --model "
+            "FILE, or with --train, and name the column that it predicts with --target"
+        )
+    example = resources.files("hornbook").joinpath("theories/animals.horn")
+    theory = read_theory(Path(source)) if source else HornTheory.parse(example.read_text("utf-8"))
+    teacher = PerfectTeacher(theory, "total" if learner is Learner.HORN1 else "violated")
+    asked, clock, queries = Counted(teacher.member), Stopwatch(), 0
+    given = theory.vocabulary, Cached(asked), teacher.equivalent
+    by_halves = lrn_star(*given, rhs=by_groups, shrink=shrink_by_halves)
+    with progress("asking the teacher") as show:
+        for step in horn1(*given) if learner is Learner.HORN1 else by_halves:
+            queries += 1
+            show(f"{len(step.hypothesis)} rules, {asked.questions:,} questions")
+    learned, seconds = step.hypothesis.minimise(), clock.elapsed
+    is_same = learned.equivalent(theory)
+    if as_json:
+        emit_json(
+            {
+                "learned": learned.to_text().splitlines(),
+                "equivalent": is_same,
+                "guarantee": "exact",
+                "equivalence_queries": queries,
+                "membership_queries": asked.questions,
+                "seconds": seconds,
+            }
+        )
+        return
+    counts = f"{queries} equivalence and {asked.questions} membership queries, {seconds:.3f} s"
+    agreement = f"# equivalent to the target: {'yes' if is_same else 'no'}"
+    emit_lines([str(learned), f"# {len(learned)} rules, {counts}", f"# {step.answer}", agreement])
 
 
 @dataclass(frozen=True)

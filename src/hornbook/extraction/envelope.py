@@ -16,7 +16,7 @@ from hornbook.errors import BudgetExhausted, HornbookError
 from hornbook.extraction.columns import ColumnSummary
 from hornbook.extraction.fidelity import AnswerTable, Fidelity
 from hornbook.extraction.result import BeyondHorn, Extraction, LineStatistics
-from hornbook.logic import Batch, Bools, HornTheory
+from hornbook.logic import Batch, Bools, Bottom, HornTheory
 from hornbook.models import RemoteModel, Subject
 from hornbook.queries import (
     Binariser,
@@ -29,14 +29,12 @@ from hornbook.queries import (
     KnownCases,
     Pac,
     QuerySubject,
-    RuleStatistics,
     Sampling,
     Settings,
     Unknown,
     World,
     find_envelope,
     learn_by_samples,
-    measure_rules,
 )
 from hornbook.queries.envelope import MAX_CASES
 from hornbook.randomness import Purpose, generator
@@ -366,8 +364,8 @@ def _measure_envelope(envelope: Envelope, binariser: Binariser, answers: int) ->
             tables={"cases": AnswerTable.of(accepted, decided, rules.classes)},
         ),
         lines=tuple(
-            LineStatistics(None, each.support.at_confidence(1), each.precision.at_confidence(1))
-            for each in _measure_rules(rules, world.batch, accepted)
+            LineStatistics(None, support.at_confidence(1), precision.at_confidence(1))
+            for support, precision in _measure_rules(rules, world.batch, accepted)
         ),
         guarantee=envelope.guarantee,
         answers=answers,
@@ -384,9 +382,13 @@ def _make_extraction(rules: HornRules, **parts: Any) -> Extraction:
     return Extraction(explanation=rules, frontier=(), differences=(), **{**named, **parts})
 
 
-def _measure_rules(rules: HornRules, items: Batch, accepted: Bools) -> list[RuleStatistics]:
-    """For each rule the cases in which its body holds, and those of them that it is right about."""
-    return measure_rules(HornTheory(rules.theory.vocabulary, rules.rules), items, accepted)
+def _measure_rules(rules: HornRules, items: Batch, accepted: Bools) -> Iterator[tuple[Share, Share]]:
+    """For each rule the cases in which its body holds, and of those that break it, the rejected ones."""
+    values = items.to_array()
+    for rule in rules.rules:
+        holds = (values[:, sorted(rule.body)] == 1).all(axis=1)
+        broken = holds if isinstance(rule.head, Bottom) else holds & (values[:, rule.head] == 0)
+        yield Share.where(holds), Share.where(~accepted[broken])
 
 
 def make_rules(theory: HornTheory, binariser: Binariser) -> HornRules:
@@ -466,8 +468,8 @@ def _learn_from_samples(
             tables={"samples": AnswerTable.of(accepted, decided, rules.classes)} if len(items) else {},
         ),
         lines=tuple(
-            LineStatistics(None, each.support, each.precision)
-            for each in _measure_rules(rules, items, accepted)
+            LineStatistics(None, support, precision)
+            for support, precision in _measure_rules(rules, items, accepted)
         ),
         guarantee=guarantee,
         answers=cases.answers,

@@ -20,7 +20,7 @@ from hornbook.extraction.explaining import list_differences
 from hornbook.extraction.fidelity import AnswerPairs, measure_fidelity
 from hornbook.extraction.result import Extraction, FrontierPoint, LineStatistics
 from hornbook.logic import Batch, Bools, HornTheory, Rule
-from hornbook.models import note_changed_answers
+from hornbook.models import AnswerCheck
 from hornbook.models.answers import afford, limit_answers
 from hornbook.queries import (
     MODEL_FAILED,
@@ -32,11 +32,12 @@ from hornbook.queries import (
     QueryResult,
     QuerySubject,
     Settings,
+    Unknown,
     extract,
     measure_disagreement,
-    measure_rules,
 )
-from hornbook.queries.membership import TIMED_BLOCK
+from hornbook.queries.membership import TIMED_BLOCK, Checked
+from hornbook.queries.teacher import QueryTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share, check_tolerances, sample_size
 
@@ -51,6 +52,9 @@ MEASURING_SHARE = 0.2
 
 POOL_SHARE, FRESH_SHARE, NO_LIMIT = 0.05, 0.05, 1 << 62
 """Share of a limit of answers that stored and fresh samples take, and as good as no limit."""
+
+CHECKED_QUESTIONS = 256
+"""Questions that are asked before a run and after it, to see whether the model gives other answers."""
 
 READABLE_LITERALS = 20
 """The most literals of rules about a classifier, unless the user says another number."""
@@ -79,7 +83,8 @@ def learn_theory(
         The learner and its limits. A fifth of a limit on seconds is kept for measuring; where that does not
         suffice, the notes say what was not measured. The sizes of samples, and the seed, are set here.
     trace
-        A file that gets a line for each equivalence query, and from which a killed run resumes.
+        A file that gets a line for each equivalence query; beside it are the answers from which a killed run
+        resumes.
     watch
         Is called with every such entry.
     clock
@@ -104,6 +109,7 @@ def learn_theory(
     limit = settings.budget.seconds
     reserve = clock.elapsed + MEASURING_SHARE * (limit or 0.0)
     teacher = subject.teacher
+    check = _start_check(teacher, subject.seed)
     most = afford(NO_LIMIT, 1 - MEASURING_SHARE)
     with limit_answers(None if most == NO_LIMIT else most):
         result = extract(
@@ -113,18 +119,26 @@ def learn_theory(
                 settings,
                 budget=replace(settings.budget, reserve=reserve),
                 pool=afford(POOL_SAMPLES, POOL_SHARE),
-                evaluation=afford(FRESH_SAMPLES, POOL_SHARE),
                 seed=subject.seed,
             ),
-            margin=teacher.margin,
             background=teacher.background,
             heads=teacher.heads,
             groups=teacher.binariser.groups,
             trace=trace,
-            watch=watch and (lambda _, trace: watch(trace.entries[-1])),
+            watch=watch,
         )
-    measurement = TheoryMeasurement(subject, settings, result, Answers.of(result, limit, clock))
+    answers = Answers.of(result, limit, clock)
+    measurement = TheoryMeasurement(subject, settings, result, answers, check)
     return replace(measurement.measure(), provenance=describe_learning(subject, settings))
+
+
+def _start_check(teacher: QueryTeacher, seed: int) -> AnswerCheck | None:
+    """Some questions that are asked before the run and after it; none about a model that fails at once."""
+    questions = teacher.distribution.draw(CHECKED_QUESTIONS, generator(seed, Purpose.ANSWER_CHECK))
+    try:
+        return AnswerCheck.start(Checked(teacher), questions)
+    except (ModelError, BudgetExhausted):
+        return None
 
 
 def describe_learning(subject: QuerySubject, settings: Settings) -> dict[str, Any]:
@@ -157,6 +171,8 @@ class TheoryMeasurement:
         The model, how it was asked, and what was learned.
     answers
         The answers that it still gives.
+    check
+        Its answers before the run, if it gave any.
 
     """
 
@@ -164,6 +180,7 @@ class TheoryMeasurement:
     settings: Settings
     result: QueryResult
     answers: Answers
+    check: AnswerCheck | None
 
     @property
     def max_literals(self) -> int | None:
@@ -212,7 +229,7 @@ class TheoryMeasurement:
                 *self._note_choice(point, points[-1]),
                 *self._list_notes(rules, rules.derive(samples[0])),
                 *self._compare_with_target(rules.theory),
-                *note_changed_answers(result.changed_answers),
+                *self._note_changed_answers(),
                 *answers.list_notes(),
             ),
         )
@@ -260,10 +277,12 @@ class TheoryMeasurement:
 
     def _find_guarantee(self, point: FrontierPoint) -> Guarantee:
         """What is known of rules: of all that were learned what the run says, else what samples say."""
-        if set(cast(HornRules, point.explanation).theory) == set(self.result.theory):
-            return self.result.guarantee
-        words = self.subject.teacher.feature_distribution.describe()
-        return Estimated(point.fidelity.samples.complement(), words)
+        guarantee, samples = self.result.guarantee, point.fidelity.samples
+        is_whole = set(cast(HornRules, point.explanation).theory) == set(self.result.theory)
+        if not samples.size or (is_whole and not isinstance(guarantee, Unknown | Estimated)):
+            return guarantee
+        # the last query was passed, but others were asked before: its own interval would be too narrow
+        return Estimated(samples.complement(), self.subject.teacher.feature_distribution.describe())
 
     def _draw(self, size: int, rng: np.random.Generator) -> Batch:
         """Samples of the features; a column known to be in one bin is known to be in no other."""
@@ -274,12 +293,9 @@ class TheoryMeasurement:
     def _measure_lines(self, rules: HornRules, items: Batch, labels: Bools) -> Iterator[LineStatistics]:
         """The statistics of each rule, and of the default on the samples that it decides."""
         counts = rules.match_lines(self.subject.frame).sum(axis=1).tolist()
-        if self.result.samples is None:
-            yield from (LineStatistics(count, Share.of(0, 0), None) for count in counts[: len(rules.rules)])
-        else:
-            theory = HornTheory(rules.theory.vocabulary, rules.rules)
-            for count, each in zip(counts, measure_rules(theory, *self.result.samples), strict=False):
-                yield LineStatistics(count, each.support, each.precision)
+        hits, outcomes = rules.match_rules(items)
+        for count, hit, outcome in zip(counts, hits, outcomes, strict=False):
+            yield LineStatistics(count, Share.where(hit), Share.where(labels[hit] == outcome))
         if rules.label is not None:
             left = rules.derive(items) == UNDETERMINED
             yield LineStatistics(counts[-1], Share.where(left), Share.where(labels[left] == rules.default))
@@ -313,25 +329,21 @@ class TheoryMeasurement:
 
     def _list_notes(self, rules: HornRules, derived: NDArray[np.int8]) -> Iterator[str]:
         """What else a reader should know about rules from queries."""
-        teacher, result = self.subject.teacher, self.result
+        teacher = self.subject.teacher
         if teacher.label is not None and len(derived):
             left = Share.where(derived == UNDETERMINED)
             yield f"The rules leave {left} of the samples undetermined, and the default decides them."
-        shown = set(rules.rules)
-        confirmations = [each.entailed_by_model for each in result.statistics if each.rule in shown]
-        answered = [answer for answer in confirmations if answer is not None]
-        if answered:
-            yield (
-                f"The model confirms {sum(answered)} of {len(answered)} rules when only their conditions are "
-                "known and all other values are unknown."
-            )
-        if not all(answered):
-            yield "The other rules were right on the samples; no claim is made beyond those."
-        if result.coherence is not None:
-            rate = result.coherence.rate
-            yield f"The model contradicts itself about unknown values on {rate} of the samples."
         if teacher.reads_columns:
             yield "The model reads columns: each bin is asked about by several values observed in it."
+
+    def _note_changed_answers(self) -> list[str]:
+        """What answers are others than before the run."""
+        if self.check is None or self.answers.failure is not None:
+            return []
+        try:
+            return list(self.check.describe_changes())
+        except (ModelError, BudgetExhausted):
+            return []
 
 
 @dataclass
@@ -360,7 +372,7 @@ class Answers:
         failure = result.stop_reason.removeprefix(f"{MODEL_FAILED}: ") if failed else None
         if max_seconds is None:
             return cls(None, failure)
-        return cls(Deadline.after(max_seconds - result.trace.seconds_before - clock.elapsed), failure)
+        return cls(Deadline.after(max_seconds - clock.elapsed), failure)
 
     def label_rows(
         self, decide: Callable[[Any], Bools], rows: pd.DataFrame, name: str, rng: np.random.Generator

@@ -143,11 +143,6 @@ def deposit(into: Words, words: Words, start: int) -> None:
         spill ^= (words >> (WORD - shift))[:, : spill.shape[1]]
 
 
-def replace_span(into: Words, words: Words, start: int, size: int) -> None:
-    """Write the `size` bits of `words` over those of `into` from bit `start` on, in place."""
-    deposit(into, words ^ span(into, start, size), start)  # flips those that differ
-
-
 def take(words: Words, items: NDArray[np.intp]) -> Words:
     """The bits of every row at the positions `items`, in that order."""
     if SPARSE_TAKE * len(items) <= WORD * words.shape[1]:

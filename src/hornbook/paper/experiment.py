@@ -32,7 +32,7 @@ from hornbook.paper.search import NETS_PER_CHUNK, score_nets, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, run_lrn_star, violating_body
 from hornbook.queries import INTERRUPTED, MLP, Membership, extract
-from hornbook.queries.result import measure_disagreement
+from hornbook.queries.disagreement import measure_disagreement
 from hornbook.randomness import Purpose, generator
 from hornbook.schema import write_json
 from hornbook.statistics import Share
@@ -145,13 +145,12 @@ class Repetition:
     def read_by_prime_bodies(self) -> dict[str, Any]:
         """Extract rules with prime bodies, with the same number of equivalence queries and samples."""
         settings = replace(self.scale.ours, seed=self.seed)
-        network = self.network
-        result = extract(network, self.task.mixed, settings, margin=network.log_odds, heads=self.task.heads)
+        result = extract(self.network, self.task.mixed, settings, heads=self.task.heads)
         if result.stop_reason == INTERRUPTED:
             raise KeyboardInterrupt
         self._keep_rules("ours", result.rules)
         return {
-            "equivalence_queries": len(result.trace.entries),
+            "equivalence_queries": len(result.entries),
             "membership_queries": result.membership_queries,
             "stopped": result.stop_reason,
         }

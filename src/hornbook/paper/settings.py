@@ -22,8 +22,8 @@ from hornbook.queries import (
     Settings,
     Violations,
 )
+from hornbook.queries.disagreement import measure_disagreement
 from hornbook.queries.distributions import Mixture
-from hornbook.queries.result import measure_disagreement
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import sample_size
 
@@ -223,7 +223,7 @@ QUICK = Scale(
     "quick",
     repetitions=5,
     selection=ModelSelection((NETS[0][0],), finalists=1, seeds=1),
-    ours=Settings(PAPER_BUDGET, pool=1 << 15, tries=1, evaluation=1 << 14, coherence=0),
+    ours=Settings(PAPER_BUDGET, pool=1 << 15),
     tree=TreeBudget(size=100_000, samples=2, tuning=2_000),
     sweep=Sweep(queries=10, size=1 << 14),
 )
@@ -233,7 +233,7 @@ PAPER = Scale(
     "paper",
     repetitions=5,
     selection=ModelSelection(),
-    ours=Settings(PAPER_BUDGET, tries=2, coherence=0),
+    ours=Settings(PAPER_BUDGET),
     tree=TreeBudget(size=None, samples=10, tuning=2_000),
     sweep=Sweep(queries=QUERIES),
 )

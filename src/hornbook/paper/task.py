@@ -43,7 +43,6 @@ from hornbook.queries import (
     Unknown,
     Violations,
     lrn_star,
-    meet_query,
     target_theory,
 )
 from hornbook.queries.distributions import draw_numbers
@@ -400,8 +399,6 @@ def run_lrn_star(
         queries_asked += 1
         return search(hypothesis)
 
-    *_, last = lrn_star(
-        vocabulary, counted, equivalent, background=background, closed=meet_query, close=False, strict=False
-    )
+    *_, last = lrn_star(vocabulary, counted, equivalent, background=background, close=False, strict=False)
     assert isinstance(last.answer, Unknown)
     return LrnStarResult(last.hypothesis, background, queries_asked, counted.questions, last.answer.reason)

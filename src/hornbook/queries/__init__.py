@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 
 from hornbook.lazy import load_lazily
+from hornbook.queries.disagreement import measure_disagreement
 from hornbook.queries.distributions import DEFAULT_MISSING, Distribution, Labelled, Mixture, Random, Rows
 from hornbook.queries.horn1 import horn1
 from hornbook.queries.literals import Groups, Literals, check_groups, exclusivity_rules
-from hornbook.queries.lrn_star import Closed, by_groups, lrn_star, meet_query, shrink_by_halves
+from hornbook.queries.lrn_star import by_groups, lrn_star, shrink_by_halves
 from hornbook.queries.membership import Cached, Counted, Judge
 from hornbook.queries.oracles import NegativeSampling, PerfectTeacher, Sampling
 from hornbook.queries.protocol import (
@@ -24,17 +25,7 @@ from hornbook.queries.protocol import (
     interpretation,
     rejected,
 )
-from hornbook.queries.result import (
-    Learner,
-    QueryResult,
-    RuleStatistics,
-    Settings,
-    measure_coherence,
-    measure_disagreement,
-    measure_rules,
-)
-from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, extract
-from hornbook.queries.trace import Trace
+from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, Learner, QueryResult, Settings, extract
 from hornbook.queries.violations import Violations, smallest_violations, target_theory
 
 if TYPE_CHECKING:
@@ -60,7 +51,6 @@ __all__ = [
     "Binariser",
     "Budget",
     "Cached",
-    "Closed",
     "Counted",
     "Counterexample",
     "Distribution",
@@ -86,11 +76,9 @@ __all__ = [
     "QueryTeacher",
     "Random",
     "Rows",
-    "RuleStatistics",
     "Sampling",
     "Settings",
     "Step",
-    "Trace",
     "TrainedClassifier",
     "Unknown",
     "UnknownKind",
@@ -106,10 +94,7 @@ __all__ = [
     "learn_by_samples",
     "learn_envelope",
     "lrn_star",
-    "measure_coherence",
     "measure_disagreement",
-    "measure_rules",
-    "meet_query",
     "rejected",
     "shrink_by_halves",
     "smallest_violations",

@@ -8,8 +8,7 @@ Legend, as in the paper's Algorithms 1 and 2:
     V       the variables
 
 `lrn_star` is as printed, but for one step: a counterexample is closed under the hypothesis before
-it meets S, without which some targets never converge. With `closed=None` it is our variant, which
-decides line 7 by the heads of a meet.
+it meets S, without which some targets never converge.
 
 References
 ----------
@@ -22,9 +21,9 @@ U. Junker. QuickXplain: preferred explanations and relaxations for over-constrai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from typing import TypeAlias
 
-from hornbook.logic import BOTTOM, Head, HornTheory, Interpretation, Rule, Vocabulary, quote
+from hornbook.logic import BOTTOM, Head, HornTheory, Rule, Vocabulary
 from hornbook.queries.protocol import (
     Counterexample,
     Equivalence,
@@ -34,15 +33,14 @@ from hornbook.queries.protocol import (
     rejected,
 )
 
-Variables = frozenset[int]
+Variables: TypeAlias = frozenset[int]
 
 
-class Shrink(Protocol):
-    """Turns a rejected (P, N) into a rejected (P', N') with P' ⊆ P, N' ⊆ N and at most one zero."""
+Shrink: TypeAlias = Callable[[Membership, Vocabulary, Variables, Variables], tuple[Variables, Variables]]
+"""Turns a rejected (P, N) into a rejected (P', N') with P' ⊆ P, N' ⊆ N and at most one zero."""
 
-    def __call__(
-        self, member: Membership, vocabulary: Vocabulary, P: Variables, N: Variables, /
-    ) -> tuple[Variables, Variables]: ...
+FindHeads: TypeAlias = Callable[[Membership, Vocabulary, Variables], frozenset[Head]]
+"""Finds the heads of an antecedent A: {⊥} alone if A is contradictory."""
 
 
 def shrink_by_halves(
@@ -83,41 +81,23 @@ def quickxplain(holds: Callable[[Variables], bool], items: Variables) -> Variabl
     return explain(frozenset(), sorted(items), True) if items else items
 
 
-class Rhs(Protocol):
-    """Finds the heads of A among candidates: {⊥} alone if A is contradictory."""
-
-    def __call__(
-        self, member: Membership, vocabulary: Vocabulary, A: frozenset[int], candidates: frozenset[int], /
-    ) -> frozenset[Head]: ...
-
-
-class Closed(Protocol):
-    """Tells whether no rule of the teacher adds anything to A."""
-
-    def __call__(self, member: Membership, vocabulary: Vocabulary, A: frozenset[int], /) -> bool: ...
-
-
-def one_by_one(
-    member: Membership, vocabulary: Vocabulary, A: frozenset[int], candidates: frozenset[int]
-) -> frozenset[Head]:
-    """Ask for ⊥ and every candidate in one batch; right for every coherent teacher."""
+def one_by_one(member: Membership, vocabulary: Vocabulary, A: Variables) -> frozenset[Head]:
+    """Ask for ⊥ and every other variable in one batch; right for every coherent teacher."""
     # where the dual of u is in A, asking for u is asking for ⊥
-    heads = [u for u in sorted(candidates) if vocabulary.dual(u) not in A]
+    heads = [u for u in range(len(vocabulary)) if u not in A and vocabulary.dual(u) not in A]
     bottom, *entailed = rejected(member, vocabulary, [(A, ()), *((A, (u,)) for u in heads)]).tolist()
     if bottom:
         return frozenset({BOTTOM})
     return frozenset(u for u, is_head in zip(heads, entailed, strict=True) if is_head)
 
 
-def by_groups(
-    member: Membership, vocabulary: Vocabulary, A: frozenset[int], candidates: frozenset[int]
-) -> frozenset[Head]:
-    """Ask about many candidates in one question and halve the rejected groups; for Horn teachers."""
+def by_groups(member: Membership, vocabulary: Vocabulary, A: Variables) -> frozenset[Head]:
+    """Ask about many variables in one question and halve the rejected groups; for Horn teachers."""
     if rejected(member, vocabulary, [(A, ())])[0]:
         return frozenset({BOTTOM})
     heads: set[Head] = set()
-    groups = [sorted(candidates)] if candidates else []
-    while groups:
+    groups = [[u for u in range(len(vocabulary)) if u not in A]]
+    while groups := [group for group in groups if group]:
         guilty = rejected(member, vocabulary, [(A, group) for group in groups])
         groups = [group for group, is_guilty in zip(groups, guilty, strict=True) if is_guilty]
         heads.update(group[0] for group in groups if len(group) == 1)
@@ -126,7 +106,7 @@ def by_groups(
     return frozenset(heads)
 
 
-def meet_query(member: Membership, vocabulary: Vocabulary, A: frozenset[int]) -> bool:
+def meet_query(member: Membership, vocabulary: Vocabulary, A: Variables) -> bool:
     """Ask A itself: A true, all else false; a pair of duals of which A has neither stays unknown.
 
     Right for Horn teachers without duals. With duals it only tells whether A is contradictory.
@@ -140,8 +120,7 @@ def lrn_star(
     equivalent: Equivalence,
     *,
     background: HornTheory | None = None,
-    rhs: Rhs = one_by_one,
-    closed: Closed | None = meet_query,
+    rhs: FindHeads = one_by_one,
     close: bool = True,
     shrink: Shrink | None = None,
     strict: bool = True,
@@ -162,11 +141,6 @@ def lrn_star(
         Rules known to hold: the first hypothesis, and part of every later one.
     rhs
         How the heads of an antecedent are found: `one_by_one` or `by_groups`.
-    closed
-        How line 7 tests a meet. None: it replaces an antecedent if it has a head, sought among what
-        the antecedent and its heads leave out of it. Every question then has at most one zero, so that
-        any coherent teacher will do, and one with duals: given counterexamples with at most one zero,
-        what is learned is the Horn envelope of its formula.
     close
         Whether a counterexample is closed under the hypothesis before it meets S; the paper does
         not print this step.
@@ -186,47 +160,29 @@ def lrn_star(
 
     """
     V = frozenset(range(len(vocabulary)))
-
-    def heads(M: frozenset[int], A_i: frozenset[int], R_i: frozenset[Head]) -> frozenset[Head] | None:
-        """The heads of a meet that is to replace A_i, or None if it is not to."""
-        if closed:
-            return None if closed(member, vocabulary, M) else rhs(member, vocabulary, M, V - M)
-        candidates = (A_i | V & R_i if V & R_i else V) - M  # all, if R_i is {⊥}
-        return rhs(member, vocabulary, M, candidates) or None
-
-    S: list[tuple[frozenset[int], frozenset[Head]]] = []
+    S: list[tuple[Variables, frozenset[Head]]] = []
     h = background = background or HornTheory(vocabulary)
     while isinstance(answer := equivalent(h), Counterexample):  # Algorithm 1, line 6
         yield Step(h, answer)
         if strict and answer.positive:
-            raise IncoherentTeacher(_refusal(h, answer.interpretation))
+            raise IncoherentTeacher(
+                "the teacher accepts what its own answers ruled out: it is not Horn, or no interpretation "
+                "that makes one of each pair of duals true satisfies its theory"
+            )
         P, N = answer.interpretation.true, answer.interpretation.false
         if shrink:
             P, N = shrink(member, vocabulary, P, N)
         A = V & h.closure(P) if close else P
-        for i, (A_i, R_i) in enumerate(S):
+        for i, (A_i, _) in enumerate(S):
             M = A_i & A
-            if A_i > M and (R := heads(M, A_i, R_i)) is not None:  # line 7
+            if A_i > M and not meet_query(member, vocabulary, M):  # line 7
+                R = rhs(member, vocabulary, M)
                 S[i] = (M, R)  # line 8
                 break
         else:
-            R = rhs(member, vocabulary, A, V - A)
+            R = rhs(member, vocabulary, A)
             S.append((A, R))  # line 10
         if strict and not R:
             raise IncoherentTeacher("a rejected interpretation has no head: the teacher is not Horn")
         h = background | HornTheory(vocabulary, (Rule(A, u) for A, R in S for u in R))  # line 12
     yield Step(h, answer)
-
-
-def _refusal(h: HornTheory, accepted: Interpretation) -> str:
-    """Why a teacher is refused that accepts what the hypothesis, made of its own answers, rejects."""
-    if not h.vocabulary.has_duals:
-        return "the teacher accepts what its own answers ruled out: it is not Horn"
-    true = h.vocabulary.named(accepted.true)
-    false = h.vocabulary.named(v for v in accepted.false if h.vocabulary.dual(v) is None)
-    known = [*map(quote, true), *(f"{quote(name)} false" for name in false)]
-    given = f" with {', '.join(known)}" if known and h.is_satisfiable() else ""
-    return (
-        f"the teacher accepts what its own answers ruled out: no interpretation{given} that makes one of "
-        "each pair of duals true satisfies its theory; let the theory reject that too"
-    )

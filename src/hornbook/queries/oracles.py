@@ -1,10 +1,8 @@
-"""Equivalence oracles: samples, stored examples, single rules, several in turn, and a known theory."""
+"""Equivalence oracles: samples, and a known theory."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable
 
 import numpy as np
 
@@ -13,23 +11,18 @@ from hornbook.logic import Batch, Bools, Bottom, HornTheory, Interpretation, Rul
 from hornbook.queries.distributions import Distribution
 from hornbook.queries.protocol import (
     Counterexample,
-    Equivalence,
     Estimated,
     Exact,
     Guarantee,
     Membership,
     Pac,
     Unknown,
-    interpretation,
 )
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share, sample_size
 
 SAMPLING_CHUNK = 1 << 15
 """Number of samples drawn and judged at a time, which bounds the memory for any sample size."""
-
-ChunkId = tuple[int, int, int]
-"""The number of a query, the number of a chunk in it, and the size of the chunk."""
 
 
 class Sampling:
@@ -69,8 +62,6 @@ class Sampling:
 
     """
 
-    name = "sampling"
-
     def __init__(
         self,
         member: Membership,
@@ -98,27 +89,21 @@ class Sampling:
         """The first counterexample found, or the guarantee that its absence gives."""
         self.queries += 1
         size = self.size_of_query(self.queries)
-        for at in self._chunk_ids(size):
-            batch = draw_chunk(self.distribution, self.seed, at)
+        for number, start in enumerate(range(0, size, self.chunk)):
+            rng = generator(self.seed, Purpose.EQUIVALENCE, self.queries, number)
+            batch = self.distribution.draw(min(self.chunk, size - start), rng)
             accepted = self.member(batch)
             differs = accepted != hypothesis.satisfied_by(batch)
             if differs.any():
                 if self.remember is not None:
                     self.remember(batch, accepted)
-                first = first_counterexample_index(differs, accepted)
-                return Counterexample(batch[first], bool(accepted[first]), self.name, at)
+                missing = differs & ~accepted
+                first = int(np.argmax(missing if missing.any() else differs))
+                return Counterexample(batch[first], bool(accepted[first]), "sampling")
         words = self.distribution.describe()
         if isinstance(self.size, str) and size >= self._size("angluin", self.queries):
             return Pac(self.epsilon, self.delta, words)
         return Estimated(Share.of(0, size), words)
-
-    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
-        """Replay a recorded query: draw the chunk with its counterexample again, and remember it."""
-        self.queries += 1
-        if counterexample.found_by == self.name and self.remember is not None:
-            query, chunk, size = counterexample.at
-            batch = draw_chunk(self.distribution, self.seed, (query, chunk, size))
-            self.remember(batch, self.member(batch))
 
     def size_of_query(self, query: int) -> int:
         """The number of samples of the query with this number, counted from 1."""
@@ -126,10 +111,6 @@ class Sampling:
 
     def _size(self, rule: str | int, query: int) -> int:
         return sample_size(rule, len(self.distribution.vocabulary), self.epsilon, self.delta, query)
-
-    def _chunk_ids(self, size: int) -> Iterator[ChunkId]:
-        for start in range(0, size, self.chunk):
-            yield self.queries, start // self.chunk, min(self.chunk, size - start)
 
 
 class NegativeSampling:
@@ -174,150 +155,6 @@ class NegativeSampling:
             if len(missed):
                 return Counterexample(batch[int(missed[0])], found_by="sampling")
         return Unknown(f"no counterexample among {size} samples")
-
-
-def first_counterexample_index(differs: Bools, accepted: Bools) -> int:
-    """The index of the first negative counterexample, or of the first positive one if there is none."""
-    missing = differs & ~accepted
-    return int(np.argmax(missing if missing.any() else differs))
-
-
-def draw_chunk(distribution: Distribution, seed: int, at: ChunkId) -> Batch:
-    """Draw the samples of a chunk, which depend on the seed and the chunk's id only."""
-    query, chunk, size = at
-    return distribution.draw(size, generator(seed, Purpose.EQUIVALENCE, query, chunk))
-
-
-class PoolOracle:
-    """Finds an item of a pool that the teacher rejects and the hypothesis accepts.
-
-    `missed(hypothesis)` gives the first such item, or None.
-    """
-
-    name = "stored"
-
-    def __init__(self, missed: Callable[[HornTheory], Interpretation | None]) -> None:
-        self.missed = missed
-
-    def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
-        """A stored counterexample; none stored says nothing about the rest."""
-        item = self.missed(hypothesis)
-        if item is None:
-            return Unknown("no stored example contradicts the hypothesis")
-        return Counterexample(item, found_by=self.name)
-
-    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
-        """Do nothing: the pool is this oracle's only state."""
-
-
-class RuleOracle:
-    """Asks for each rule A → u whether the closure of A under the other rules, with u false, is rejected.
-
-    If it is accepted, the rule is wrong. As the hypothesis comes close to the teacher this
-    question becomes decisive: it completes A with just what follows from it. Each question is
-    asked once, so that a rule that is kept for its precision is not brought up again.
-    """
-
-    name = "rules"
-
-    def __init__(self, member: Membership, background: Collection[Rule]) -> None:
-        self.member = member
-        self.background = frozenset(background)
-        self._asked: set[Interpretation] = set()
-
-    def __call__(self, hypothesis: HornTheory) -> Counterexample | Unknown:
-        """A violation of some rule that the teacher accepts."""
-        questions = self._take_new_questions(hypothesis)
-        accepted = self.member(Batch.from_interpretations(questions, hypothesis.vocabulary))
-        if accepted.any():
-            return Counterexample(questions[int(accepted.argmax())], True, self.name)
-        return Unknown("the teacher rejects the breach of every rule, all else unknown")
-
-    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
-        """Replay a recorded query: mark the questions about its hypothesis as asked."""
-        self._take_new_questions(hypothesis)
-
-    def _take_new_questions(self, hypothesis: HornTheory) -> list[Interpretation]:
-        questions = [item for item in self._violations(hypothesis) if item not in self._asked]
-        self._asked.update(questions)
-        return questions
-
-    def _violations(self, hypothesis: HornTheory) -> Iterator[Interpretation]:
-        vocabulary = hypothesis.vocabulary
-        everything = frozenset(range(len(vocabulary)))
-        for rule in hypothesis:
-            others = HornTheory(vocabulary, (other for other in hypothesis if other != rule))
-            closed = others.closure(rule.body)
-            if rule not in self.background and rule.head not in closed and not closed - everything:
-                breach = violation(rule)
-                item = interpretation(vocabulary, everything & closed, breach.false)
-                if not item.true & item.false:
-                    yield item
-
-
-class ResumableOracle(Equivalence, Protocol):
-    """An equivalence oracle with a name that can replay the queries of an earlier run."""
-
-    @property
-    def name(self) -> str:
-        """The value of `found_by` in its counterexamples."""
-        ...
-
-    def replay(self, hypothesis: HornTheory, counterexample: Counterexample, /) -> None:
-        """Replay a recorded query: restore the state after the chain answered `counterexample`."""
-        ...
-
-
-class Chain:
-    """Asks each oracle in turn until one finds a counterexample.
-
-    An oracle that has answered its share of the queries so far lets the others go first, so
-    that none of them answers everything. If none finds a counterexample, the answer is the
-    first guarantee, in the order of the chain, that says more than `Unknown`.
-
-    Parameters
-    ----------
-    oracles
-        The oracles, in order.
-    shares
-        By name, the share of the queries that an oracle may answer before the others; 1 for
-        those that are not named.
-
-    """
-
-    def __init__(self, oracles: Sequence[ResumableOracle], shares: Mapping[str, float] | None = None) -> None:
-        self.oracles = oracles
-        self.shares = shares or {}
-        self._answered: Counter[str] = Counter()
-
-    def __call__(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
-        """The first counterexample found, or what its absence guarantees."""
-        guarantees: dict[str, Guarantee] = {}
-        for oracle in self._order_oracles():
-            answer = oracle(hypothesis)
-            if isinstance(answer, Counterexample):
-                self._answered[oracle.name] += 1
-                return answer
-            guarantees[oracle.name] = answer
-        in_order = [guarantees[oracle.name] for oracle in self.oracles]
-        nothing = in_order[0] if in_order else Unknown("no equivalence oracle was asked")
-        return next((one for one in in_order if not isinstance(one, Unknown)), nothing)
-
-    def replay(self, hypothesis: HornTheory, counterexample: Counterexample) -> None:
-        """Replay a recorded query with every oracle that was asked, up to the one that answered."""
-        for oracle in self._order_oracles():
-            oracle.replay(hypothesis, counterexample)
-            if oracle.name == counterexample.found_by:
-                self._answered[oracle.name] += 1
-                return
-
-    def _order_oracles(self) -> list[ResumableOracle]:
-        """The oracles within their share, in order, and then the others."""
-        queries = self._answered.total() + 1
-        return sorted(
-            self.oracles,
-            key=lambda oracle: self._answered[oracle.name] + 1 > self.shares.get(oracle.name, 1.0) * queries,
-        )
 
 
 POLICIES = ("violated", "inflated", "adversarial", "total")

@@ -1,38 +1,444 @@
 """Learn Horn rules with prime bodies from counterexamples and a pool of labelled items.
 
-The term of a rule `A → c` is `A ∧ ¬c`: the rule rejects the interpretations that meet it.
+A literal is a number below 2n: v says that variable v is true, n + v that it is false. The term of a rule
+`A → c` is `A ∧ ¬c`, an array of literals: the rule rejects the items that meet it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hornbook.logic import BOTTOM, Batch, Bools, Bottom, Head, HornTheory, Interpretation, Rule, chaining
-from hornbook.queries.pool import Pool, count_bits, interpretation_of, term_of
-from hornbook.queries.protocol import (
-    Change,
-    Counterexample,
-    Equivalence,
-    Membership,
-    Step,
-    batch_from_terms,
-    interpretation,
+from hornbook.logic import (
+    BOTTOM,
+    Batch,
+    Bools,
+    Bottom,
+    Head,
+    HornTheory,
+    Interpretation,
+    Rule,
+    Vocabulary,
+    Words,
+    bits,
+    chaining,
 )
-from hornbook.queries.result import Settings
-from hornbook.queries.terms import (
-    QuerySearch,
-    Term,
-    TermCodec,
-    TermCoverage,
-    TermSearch,
-    run_batched,
-)
+from hornbook.queries.protocol import Counterexample, Equivalence, Membership, Step, Unknown, interpretation
 from hornbook.randomness import Purpose, generator
+
+Term: TypeAlias = NDArray[np.intp]
+Counts: TypeAlias = NDArray[np.int64]
+
+POOL_ITEMS = 1 << 17
+"""Items of each label that a pool remembers."""
+
+HARM_WEIGHT = 4
+"""Number of rejected items that outweigh an accepted one while a rule is searched for.
+
+A rule that is right about some rows and half right about others would close the others to rules that
+are right about more of them.
+"""
+
+RULES_AT_ONCE = 4
+"""Number of missed items that rules are searched from for each counterexample."""
+
+LITERAL_COST = 0.02
+"""Cost of a literal, in units of the logarithm of coverage."""
+
+MAX_SWEEPS = 2
+"""Maximum number of passes in which every rule is refined at the end."""
+
+LEAST_WORTH = 1e-4
+"""The share of the rejected items for which a rule must be needed, more than it does harm, in the end."""
+
+LITERALS_PER_EXTRA = 5
+"""A term of k literals grows by 1 + k // LITERALS_PER_EXTRA literals at once."""
+
+
+@dataclass
+class Side:
+    """The items of one label, and which of them are open.
+
+    Open among the rejected items are those that the hypothesis accepts and that were not given up; open
+    among the accepted ones are those that it accepts too, so that a new rule could wrong them.
+    """
+
+    batch: Batch
+    open: Words
+
+    @cached_property
+    def rows(self) -> Words:
+        """The bits of each literal, shape (2n, words)."""
+        return np.concatenate([self.batch.true, self.batch.false])
+
+    def meeting(self, term: Term, start: Words | None = None) -> Words:
+        """The items that meet a term, of those in `start`; shape (words,)."""
+        if start is None:
+            start = bits.pack_rows(np.ones((1, len(self.batch)), np.bool_))[0]
+        common: Words = np.bitwise_and.reduce(self.rows[term], axis=0, initial=~np.uint64(0)) & start
+        return common
+
+
+class Pool:
+    """The latest items that a teacher rejected and accepted.
+
+    Parameters
+    ----------
+    vocabulary
+        The variables.
+    limit
+        The number of items of each label that are remembered.
+
+    """
+
+    def __init__(self, vocabulary: Vocabulary, limit: int = POOL_ITEMS) -> None:
+        self.vocabulary, self.limit = vocabulary, limit
+        nothing = Batch.from_interpretations([], vocabulary)
+        self.rejected, self.accepted = (Side(nothing, np.zeros(0, np.uint64)) for _ in range(2))
+        self.given_up: list[Term] = []
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The rejected and the accepted items."""
+        return self.rejected, self.accepted
+
+    def add(self, batch: Batch, accepted: Bools) -> None:
+        """Remember labelled items; over the limit of a label, in place of its oldest."""
+        self.rejected = self._extend(self.rejected, batch[~accepted])
+        self.accepted = self._extend(self.accepted, batch[accepted])
+
+    def _extend(self, side: Side, items: Batch) -> Side:
+        batch = Batch.concatenate([side.batch, items])
+        kept = batch[max(0, len(batch) - self.limit) :]
+        return Side(kept, np.zeros(bits.words_for(len(kept)), np.uint64))
+
+    def judge(self, hypothesis: HornTheory) -> None:
+        """Recompute which items are open under a hypothesis."""
+        for side in self.sides:
+            side.open = bits.pack_rows(hypothesis.satisfied_by(side.batch)[None, :])[0]
+        for term in self.given_up:
+            self.rejected.open = self.rejected.open & ~self.rejected.meeting(term)
+
+    def list_missed(self) -> NDArray[np.intp]:
+        """The places of the open rejected items."""
+        return np.flatnonzero(bits.flat(self.rejected.open, len(self.rejected.batch)))
+
+    def find_counterexample(self, hypothesis: HornTheory) -> Counterexample | None:
+        """An item that the teacher rejects and the hypothesis accepts, if there is one."""
+        self.judge(hypothesis)
+        missed = self.list_missed()
+        return Counterexample(self.rejected.batch[int(missed[0])], found_by="stored") if len(missed) else None
+
+
+def prime(
+    member: Membership,
+    equivalent: Equivalence,
+    pool: Pool,
+    *,
+    background: HornTheory,
+    heads: Sequence[Head] | None = None,
+    min_precision: float = 0.9,
+    max_rules: int = 100,
+    seed: int = 0,
+) -> Iterator[Step]:
+    """Learn rules about any teacher, yielding each hypothesis with the answer to it.
+
+    A counterexample that no rule covers, or that a precise rule wrongs, is given up: the hypothesis stays.
+    Where the oracle ends the run without a guarantee, the rules of the last hypothesis are refined.
+
+    Parameters
+    ----------
+    member, equivalent
+        The teacher.
+    pool
+        Labelled items that rules are weighed by; counterexamples are added.
+    background
+        Rules that are never removed.
+    heads
+        The heads that rules may have, the preferred first; None for ⊥ and every variable without a dual,
+        which can say all that rules can say.
+    min_precision
+        The share of the items that a rule newly rejects that the teacher must reject too.
+    max_rules
+        The most rules besides the background; the least useful ones are dropped.
+    seed
+        Chooses the items that rules are searched from, besides the counterexample.
+
+    """
+    search = TermSearch(member, pool, min_precision, heads)
+    h, rules, step = background, list[Rule](), 0
+    while isinstance(answer := equivalent(h), Counterexample):
+        yield Step(h, answer)
+        item, step = answer.interpretation, step + 1
+        if answer.found_by != "stored":
+            pool.add(Batch.from_interpretations([item], h.vocabulary), np.array([answer.positive]))
+        pool.judge(h)
+        if answer.positive:
+            kept = search.drop_refuted(rules, h, item)
+        else:
+            missed = generator(seed, Purpose.RULE_SEARCH, step).permutation(pool.list_missed())
+            others = (pool.rejected.batch[int(place)] for place in missed[: RULES_AT_ONCE - 1])
+            kept = search.add_rules(rules, [item, *others], max_rules)
+            if kept == rules:
+                pool.given_up.append(term_of(item, len(h.vocabulary)))
+        if kept != rules:
+            rules, h = kept, HornTheory(h.vocabulary, (*background, *kept))
+    if isinstance(answer, Unknown):  # there is no guarantee to lose
+        h = HornTheory(h.vocabulary, (*background, *search.refine_rules(rules, background)))
+    yield Step(h, answer)
+
+
+@dataclass(frozen=True)
+class TermSearch:
+    """Searches for valid terms: those that the teacher rejects, and that are precise on the pool."""
+
+    member: Membership
+    pool: Pool
+    min_precision: float
+    given_heads: Sequence[Head] | None
+    refuted: set[Rule] = field(default_factory=set)
+
+    @cached_property
+    def heads(self) -> tuple[Head, ...]:
+        """The heads of rules, the preferred one first."""
+        if self.given_heads is not None:
+            return tuple(self.given_heads)
+        # a variable with a dual need not be a head: its dual in the body says the same
+        return (BOTTOM, *sorted(self.pool.vocabulary.unpaired))
+
+    def add_rules(self, rules: list[Rule], items: Sequence[Interpretation], most: int) -> list[Rule]:
+        """The rules and a valid one for each item for which there is one, as far as they are useful."""
+        for rule in [self.find_rule(item) for item in items]:
+            if rule is not None and rule not in {*rules, *self.refuted}:
+                rules = self.choose_useful([*rules, rule], most)
+        return rules
+
+    def drop_refuted(self, rules: list[Rule], h: HornTheory, witness: Interpretation) -> list[Rule]:
+        """The rules without the one that a positive counterexample refutes, unless it is still precise."""
+        rule = blame(self.member, h, witness)
+        without = HornTheory(h.vocabulary, (other for other in h if other != rule))
+        gain, harm = (
+            int((without.satisfied_by(side.batch) & ~h.satisfied_by(side.batch)).sum())
+            for side in self.pool.sides
+        )
+        if rule not in rules or self.is_precise(gain, harm):
+            return rules
+        self.refuted.add(rule)
+        return [other for other in rules if other != rule]
+
+    def find_rule(self, item: Interpretation) -> Rule | None:
+        """A valid rule that rejects an item, with the most preferred head for which there is one."""
+        for head in self.heads:
+            if isinstance(head, Bottom) or head in item.false:
+                fixed = self.negate_head(head)
+                seed = np.array(sorted({*item.true, *fixed}), np.intp)
+                term = self.grow(seed, np.array(fixed, np.intp))
+                if term is not None:
+                    return self.make_rule(self.shrink(term, np.array(fixed, np.intp)))
+        return None
+
+    def grow(self, seed: Term, fixed: Term) -> Term | None:
+        """Add literals of the seed to the fixed ones until the term is valid; None if the seed is not."""
+        rejected, accepted = (side.meeting(fixed, side.open) for side in self.pool.sides)
+        if not self.is_valid(seed):
+            return None
+        term, free = fixed, np.setdiff1d(seed, fixed)
+        while len(free):
+            gain, harm = (int(count_bits(words)) for words in (rejected, accepted))
+            gains = count_bits(self.pool.rejected.rows[free] & rejected)
+            harms = count_bits(self.pool.accepted.rows[free] & accepted)
+            worths = gains - HARM_WEIGHT * harms
+            if not self.is_precise(gain, harm):
+                progress = 1e-3 + np.log((harm + 1) / (harms + 1)) / np.log(harm + 2)
+            elif worths.max() > gain - HARM_WEIGHT * harm:
+                progress = np.maximum(worths - (gain - HARM_WEIGHT * harm), 0) / gain
+            else:
+                now, *further = self.reject([term, *(np.append(term, literal) for literal in free)])
+                if now:
+                    break
+                progress = 1e-3 + np.array(further)
+            lost = np.log(max(gain, 1) / np.maximum(gains, 0.5)) + LITERAL_COST
+            # the longer a term, the less hangs on one literal: several are taken at once
+            best = np.argsort(-progress / lost, kind="stable")[: 1 + len(term) // LITERALS_PER_EXTRA]
+            best = best[progress[best] > 0]
+            term, free = np.append(term, free[best]), np.delete(free, best)
+            rejected = self.pool.rejected.meeting(term, rejected)
+            accepted = self.pool.accepted.meeting(term, accepted)
+        return term
+
+    def shrink(self, term: Term, fixed: Term) -> Term:
+        """Drop literals, best first, while the rule stays valid and does not get worse."""
+        near = [side.meeting(fixed, side.open) for side in self.pool.sides]
+        while len(places := np.flatnonzero(~np.isin(term, fixed))):
+            gains, harms = (
+                count_bits(all_but_one(side.rows[term[places]], start))
+                for side, start in zip(self.pool.sides, near, strict=True)
+            )
+            *_, now = worths = gains - HARM_WEIGHT * harms
+            possible = np.flatnonzero((self.is_precise(gains, harms) & (worths >= now))[:-1])
+            possible = possible[self.reject([np.delete(term, places[at]) for at in possible])]
+            if not len(possible):
+                break
+            term = np.delete(term, places[possible[np.argmax(worths[possible])]])
+        return term
+
+    def choose_useful(self, rules: list[Rule], most: int, least_worth: float = 0) -> list[Rule]:
+        """Leave out rules, the least useful first, until all are worth something and are few enough.
+
+        What a rule is good for are the items that no other rule rejects; each rule is considered by itself.
+        """
+        kept = list(rules)
+        met = [{rule: side.meeting(self.make_term(rule)) for rule in rules} for side in self.pool.sides]
+        while kept:
+            gains, harms = (count_only(np.array([words[rule] for rule in kept])) for words in met)
+            worths = gains - harms
+            least = len(kept) - 1 - int(np.argmin(worths[::-1]))  # of equal ones the latest
+            if worths[least] > least_worth and len(kept) <= most:
+                break
+            del kept[least]
+        return kept
+
+    def refine_rules(self, rules: list[Rule], background: HornTheory) -> list[Rule]:
+        """Refine each rule on the items that the others leave, and leave out those that are for very few."""
+        self.pool.given_up.clear()
+        for _ in range(MAX_SWEEPS):
+            before = list(rules)
+            for place, rule in enumerate(before):
+                others = [*rules[:place], *rules[place + 1 :]]
+                self.pool.judge(HornTheory(background.vocabulary, (*background, *others)))
+                refined = self.refine(rule)
+                if refined not in rules:
+                    rules[place] = refined
+            if rules == before:
+                break
+        return self.choose_useful(rules, len(rules), LEAST_WORTH * len(self.pool.rejected.batch))
+
+    def refine(self, rule: Rule) -> Rule:
+        """Drop, add or exchange a literal while that makes a rule better, or shorter and as good.
+
+        The pool alone decides, without questions. Here a rule must be precise on all that it rejects, as
+        others may reject the same.
+        """
+        fixed = np.array(self.negate_head(rule.head), np.intp)
+        better: Term | None = self.make_term(rule)
+        while better is not None:
+            term = better
+            better = next(filter(self._is_precise_throughout, self._list_better(term, fixed)), None)
+        return self.make_rule(term)
+
+    def _is_precise_throughout(self, term: Term) -> bool:
+        return bool(self.is_precise(*(int(count_bits(side.meeting(term))) for side in self.pool.sides)))
+
+    def _list_better(self, term: Term, fixed: Term) -> Iterator[Term]:
+        """The better terms with one literal dropped, added or exchanged, best first."""
+        free = np.setdiff1d(term, fixed)
+        gains, harms = (
+            count_neighbours(side, side.meeting(fixed, side.open), free) for side in self.pool.sides
+        )
+        table = gains - harms  # row: the literal that lacks; column: the one that is added; last: none
+        now, worths = table[-1, -1], table + table[-1]
+        worths[-1] = table[-1]
+        options = worths.astype(np.float64)
+        options[:-1, -1] += 0.5  # of two that are worth the same, the shorter
+        least = max(now, 0)  # what covers nothing is worth more than what does harm, but is no rule
+        best = np.argsort(-options, axis=None)
+        for gone, added in zip(*np.unravel_index(best, options.shape), strict=True):
+            if options[gone, added] <= least:
+                return
+            rest = term if gone == len(free) else term[term != free[gone]]
+            yield rest if added == options.shape[1] - 1 else np.append(rest, added)
+
+    def is_valid(self, term: Term) -> bool:
+        """Whether a term is precise on the open items, and the teacher rejects it."""
+        gain, harm = (int(count_bits(side.meeting(term, side.open))) for side in self.pool.sides)
+        return bool(self.is_precise(gain, harm)) and bool(self.reject([term])[0])
+
+    def is_precise(self, gain: Counts | int, harm: Counts | int) -> Bools:
+        """Whether the share of rejected items among those newly rejected is at least `min_precision`."""
+        return np.asarray(harm <= (1 - self.min_precision) * (np.asarray(gain) + harm))
+
+    def reject(self, terms: Sequence[Term]) -> Bools:
+        """Whether the teacher rejects each term, all else unknown."""
+        vocabulary, width = self.pool.vocabulary, len(self.pool.vocabulary)
+        literals = np.zeros((2 * width, len(terms)), np.bool_)
+        for column, term in enumerate(terms):
+            literals[term, column] = True
+        this, other = vocabulary.paired_rows  # a variable is true where its dual is false
+        mirrored = literals.copy()
+        mirrored[this] |= literals[width + other]
+        mirrored[width + this] |= literals[other]
+        words = bits.pack_rows(mirrored)
+        return ~self.member(Batch(vocabulary, words[:width], words[width:], len(terms)))
+
+    def negate_head(self, head: Head) -> tuple[int, ...]:
+        """The literal of a false head (its dual if it has one), as a tuple; empty for ⊥."""
+        if isinstance(head, Bottom):
+            return ()
+        dual = self.pool.vocabulary.dual(head)
+        return (len(self.pool.vocabulary) + head if dual is None else dual,)
+
+    def make_term(self, rule: Rule) -> Term:
+        """The term of a rule."""
+        return np.array(sorted({*rule.body, *self.negate_head(rule.head)}), np.intp)
+
+    def make_rule(self, term: Term) -> Rule:
+        """The rule that rejects the items that meet a term, with the most preferred head possible."""
+        body = frozenset(term.tolist())
+        for head in self.heads:
+            if head is not BOTTOM and body.issuperset(self.negate_head(head)):
+                return Rule(body.difference(self.negate_head(head)), head)
+        return Rule(body, BOTTOM)
+
+
+def term_of(item: Interpretation, width: int) -> Term:
+    """The term of all known values of an item."""
+    return np.array([*sorted(item.true), *(width + v for v in sorted(item.false))], np.intp)
+
+
+def count_bits(words: Words) -> Counts:
+    """The number of set bits along the last axis."""
+    counts: Counts = np.bitwise_count(words).sum(axis=-1, dtype=np.int64)
+    return counts
+
+
+def count_only(rows: Words) -> Counts:
+    """For each row the number of bits that are set in no other row, shape (rows,)."""
+    once, twice = np.zeros((2, rows.shape[1]), np.uint64)
+    for row in rows:
+        twice |= once & row
+        once |= row
+    return count_bits(rows & ~twice)
+
+
+def all_but_one(rows: Words, start: Words) -> Words:
+    """The AND of `start` and all rows but one, for each of them, and then of all, shape (rows + 1, words)."""
+    without: Words = np.bitwise_and.accumulate(np.concatenate([start[None], rows]), axis=0)
+    without[:-2] &= np.bitwise_and.accumulate(rows[:0:-1], axis=0)[::-1]
+    return without
+
+
+def count_neighbours(side: Side, start: Words, chosen: Term) -> Counts:
+    """Counts of the items of `start` that lack at most one of the chosen literals, shape (chosen + 1, n + 1).
+
+    Row j counts the items that lack only the j-th literal, the last row those that have all: column v those
+    in which variable v is true, the last column all of them.
+    """
+    in_all, near = start, np.zeros_like(start)
+    for literal in chosen:
+        row = side.rows[literal]
+        near, in_all = near & row | in_all & ~row, in_all & row
+    items = np.flatnonzero(bits.flat(near | in_all, len(side.batch)))
+    true = bits.unpack(bits.take(side.batch.true, items), len(items))
+    has = bits.unpack(bits.take(side.rows[chosen], items), len(items))
+    lacks = np.column_stack([~has, has.all(axis=1)]).astype(np.float32)
+    values = np.column_stack([true, np.ones(len(items), np.bool_)]).astype(np.float32)
+    counts: Counts = np.rint(lacks.T @ values).astype(np.int64)
+    return counts
 
 
 def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -> Rule:
@@ -69,249 +475,3 @@ def blame(member: Membership, hypothesis: HornTheory, witness: Interpretation) -
         if not yes:
             return rule
     return steps[len(possible)]
-
-
-Margin: TypeAlias = Callable[[Batch], NDArray[np.floating]]
-"""The margin of each interpretation: negative where the teacher rejects."""
-
-TRIAL_SIZE = 256
-"""Number of accepted items that are changed to meet a new term, to test whether the teacher rejects them."""
-
-LARGEST_MARGIN = 1e30
-"""Margins are clipped to this value, because a ratio of infinite margins is undefined."""
-
-MAX_TRIALS = 4
-"""Maximum number of searches for a term that passes its trial."""
-
-HARM_WEIGHT = 4
-"""Number of rejected items that outweigh an accepted one while rules are searched for.
-
-A rule that is right about some rows and half right about others would close the others to rules that
-are right about more of them.
-"""
-
-MAX_SWEEPS = 2
-"""Maximum number of passes in which every rule is refined at the end."""
-
-MAX_CANDIDATES = 1024
-"""Maximum number of rules of earlier hypotheses, the latest, that compete in the end."""
-
-Revise: TypeAlias = Callable[[HornTheory, Counterexample], Change]
-
-
-def prime(equivalent: Equivalence, revise: Revise, background: HornTheory) -> Iterator[Step]:
-    """Learn until no counterexample is found; yields each hypothesis with the answer and the change."""
-    h = background
-    while isinstance(answer := equivalent(h), Counterexample):
-        change = revise(h, answer)
-        yield Step(h, answer, change)
-        h = change.apply_to(h)
-    yield Step(h, answer)
-
-
-class HypothesisUpdater:
-    """Turns a counterexample into a change of the hypothesis.
-
-    Parameters
-    ----------
-    member
-        The teacher.
-    pool
-        Labelled items that rules are weighed by.
-    settings
-        How precise rules are, how many are tried for a counterexample, how many there may be, and the seed,
-        which chooses the items that they are sought from.
-    margin
-        The teacher's score, if it has one: it guides the search, and decides nothing.
-    background
-        Rules that are never removed.
-    heads
-        The heads that rules may have, the preferred first; None for ⊥ and every variable
-        without a dual, which can say all that rules can say.
-
-    """
-
-    def __init__(
-        self,
-        member: Membership,
-        pool: Pool,
-        settings: Settings = Settings(),  # noqa: B008 (frozen)
-        *,
-        margin: Margin | None = None,
-        background: HornTheory,
-        heads: Sequence[Head] | None = None,
-    ) -> None:
-        self.member = member
-        self.pool = pool
-        self.margin = margin
-        self.codec = TermCodec.of(pool.vocabulary, heads)
-        self.background = frozenset(background)
-        self.settings = settings
-        self.calls = 0
-        self.failed: list[tuple[Interpretation, ...]] = []
-        self.search = TermSearch(pool, settings.min_precision, HARM_WEIGHT)
-        self.refuted: dict[Rule, Interpretation] = {}
-
-    def __call__(self, h: HornTheory, answer: Counterexample) -> Change:
-        """Add the rules found, or refute the one to blame, or give the counterexample up."""
-        self.calls += 1
-        self.failed = []
-        self.pool.judge(h)
-        if answer.positive:
-            return self._refute(h, answer.interpretation)
-        others = self.pool.missed_positions()
-        chosen = generator(self.settings.seed, Purpose.RULE_SEARCH, self.calls).choice(
-            others, min(self.settings.tries - 1, len(others)), replace=False
-        )
-        seeds = [answer.interpretation, *(self.pool.rejected.batch[at] for at in chosen.tolist())]
-        added = self._choose_useful(self._find_rules(seeds, h), h)
-        removed = self._find_superfluous(h, added)
-        change = Change(
-            tuple(rule for rule in added if rule not in removed),
-            tuple(rule for rule in h if rule in removed),
-            failed=tuple(self.failed),
-        )
-        if not change.is_idle:
-            return change
-        self.pool.give_up(answer.interpretation)
-        return replace(change, given_up=answer.interpretation)
-
-    def replay(self, answer: Counterexample, change: Change) -> None:
-        """Replay a recorded change."""
-        self.calls += 1
-        for questions in change.failed:
-            self._try_terms([term_of(question, len(self.pool.vocabulary)) for question in questions])
-        if answer.positive:
-            self._remember_accepted(answer.interpretation)
-        elif change.given_up is not None:
-            self.pool.give_up(change.given_up)
-        if change.witness is not None:
-            self.refuted |= dict.fromkeys(change.removed, change.witness)
-
-    def choose_final_rules(
-        self, h: HornTheory, candidates: Sequence[Rule], pool: Pool
-    ) -> list[tuple[Rule, Rule]]:
-        """Choose and refine the best rules so far on a pool of fresh items; returns (before, after) pairs."""
-        own = [rule for rule in h if rule not in self.background]
-        others = [rule for rule in candidates if rule not in {*own, *self.refuted}][-MAX_CANDIDATES:]
-        possible, codec = [*own, *others], self.codec
-        cover = TermCoverage.of(pool, map(codec.term, possible))
-        chosen = cover.choose_terms(range(len(own)), self.settings.max_rules)
-        origins = [possible[at] for at in chosen]
-        rules, terms = list(origins), [codec.term(rule) for rule in origins]
-        search, cover = replace(self.search, pool=pool, harm_weight=1), TermCoverage.of(pool, terms)
-        for _ in range(MAX_SWEEPS):
-            before = list(rules)
-            for at, (rule, uncovered) in enumerate(zip(before, cover.uncovered_by_others(), strict=True)):
-                pool.reopen(*uncovered)
-                term = search.refine(terms[at], np.array(codec.head_literal(rule.head), np.intp))
-                after = codec.rule(term)
-                if after not in rules and not len(self._exceptions(term)):
-                    rules[at], terms[at] = after, term
-                    cover.replace(at, term, pool)
-            if rules == before:
-                break
-        return list(zip(origins, rules, strict=True))
-
-    def _find_rules(self, seeds: Sequence[Interpretation], h: HornTheory) -> list[Rule]:
-        """Find rules with prime bodies that reject the seeds and pass their trials."""
-        rules: list[Rule] = []
-        for _ in range(MAX_TRIALS):
-            terms = run_batched([self._search(seed) for seed in seeds], self._margins)
-            pairs = [(seed, term) for seed, term in zip(seeds, terms, strict=True) if term is not None]
-            stands = self._try_terms([term for _, term in pairs])
-            rules += (self.codec.rule(term) for (_, term), good in zip(pairs, stands, strict=True) if good)
-            if all(stands):
-                break
-            seeds = [seed for (seed, _), good in zip(pairs, stands, strict=True) if not good]
-            self.pool.judge(h)
-        return [rule for rule in dict.fromkeys(rules) if rule not in {*self.refuted, *h}]
-
-    def _search(self, seed: Interpretation) -> QuerySearch[Term | None]:
-        """Search for a valid term that rejects a seed, in order of preferred heads."""
-        zeros = [
-            self.codec.head_literal(head) for head in self.codec.heads if head is BOTTOM or head in seed.false
-        ]
-        for zero in zeros:
-            known = np.array(sorted({*seed.true, *zero}), np.intp)
-            term = yield from self.search.prime(known, np.array(zero, np.intp))
-            if term is not None:
-                return term
-        return None
-
-    def _choose_useful(self, rules: list[Rule], h: HornTheory) -> list[Rule]:
-        """Choose the rules that improve the hypothesis, best first."""
-        chosen: list[Rule] = []
-        theory = h
-        while rules:
-            best = max(rules, key=self._rule_worth)
-            if chosen and self._rule_worth(best) <= 0:
-                break
-            rules.remove(best)
-            if not theory.entails(best):
-                chosen.append(best)
-                theory = HornTheory(h.vocabulary, (*h, *chosen))
-            self.pool.close_term(self.codec.term(best))
-        return chosen
-
-    def _find_superfluous(self, h: HornTheory, added: Sequence[Rule]) -> frozenset[Rule]:
-        """Find the rules to drop: harmful ones, and the least useful ones beyond `max_rules`."""
-        rules = [*(rule for rule in h if rule not in self.background), *added]
-        cover, kept = TermCoverage.of(self.pool, map(self.codec.term, rules)), list(range(len(rules)))
-        while kept:
-            worths = cover.contributions(kept)
-            least = int(np.argmin(worths))
-            if worths[least] >= 0 and len(kept) <= self.settings.max_rules:
-                break
-            kept.pop(least)
-        return frozenset(rules) - {rules[at] for at in kept}
-
-    def _try_terms(self, terms: Sequence[Term]) -> list[bool]:
-        """Whether each term passes its trial; the exceptions to the others are added to the pool."""
-        exceptions = [self._exceptions(term) for term in terms]
-        failed = [at for at, cases in enumerate(exceptions) if len(cases)]
-        if failed:
-            against = Batch.concatenate(exceptions)
-            self.pool.add(against, np.ones(len(against), np.bool_))
-            self.failed.append(
-                tuple(interpretation_of(terms[at], len(self.pool.vocabulary)) for at in failed)
-            )
-        return [not len(cases) for cases in exceptions]
-
-    def _exceptions(self, term: Term) -> Batch:
-        """With `min_precision` 1, accepted items changed to meet a term that the teacher still accepts."""
-        if self.search.min_precision < 1:
-            return Batch.from_interpretations([], self.pool.vocabulary)
-        tried = self.pool.accepted_nearest(term, TRIAL_SIZE)
-        return tried[self.member(tried)]
-
-    def _rule_worth(self, rule: Rule) -> int:
-        """The worth of a rule on the open items of the pool."""
-        term, pool = self.codec.term(rule), self.pool
-        gain = count_bits(pool.rejected.meeting(term) & pool.rejected.open)
-        harm = count_bits(pool.accepted.meeting(term) & pool.accepted.open)
-        return self.search.worth(int(gain), int(harm))
-
-    def _refute(self, h: HornTheory, witness: Interpretation) -> Change:
-        """Remove the refuted rule, unless it is still precise enough."""
-        vocabulary, pool = h.vocabulary, self.pool
-        self._remember_accepted(witness)
-        rule = blame(self.member, h, witness)
-        without = HornTheory(vocabulary, (other for other in h if other != rule))
-        gain, harm = (
-            int((without.satisfied_by(side.batch) & ~h.satisfied_by(side.batch)).sum())
-            for side in (pool.rejected, pool.accepted)
-        )
-        if rule in self.background or self.search.is_precise(gain, harm):
-            return Change(given_up=witness)
-        self.refuted[rule] = witness
-        return Change(removed=(rule,), witness=witness)
-
-    def _remember_accepted(self, item: Interpretation) -> None:
-        self.pool.add(Batch.from_interpretations([item], self.pool.vocabulary), np.ones(1, np.bool_))
-
-    def _margins(self, terms: Bools) -> NDArray[np.floating]:
-        batch = batch_from_terms(self.pool.vocabulary, terms)
-        if self.margin is not None:
-            return np.clip(self.margin(batch), -LARGEST_MARGIN, LARGEST_MARGIN)
-        return np.where(self.member(batch), 1.0, -1.0)

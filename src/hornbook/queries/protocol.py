@@ -13,8 +13,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from hornbook.display import Displayed
 from hornbook.errors import HornbookError
-from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Rule, Vocabulary, bits, quote
-from hornbook.schema import also_writes, leaves_out_defaults
+from hornbook.logic import Batch, Bools, HornTheory, Interpretation, Vocabulary, quote
+from hornbook.schema import also_writes
 from hornbook.statistics import Share
 
 
@@ -39,13 +39,11 @@ class Counterexample:
 
     Negative: the hypothesis accepts it and the teacher rejects it, so a rule is missing.
     Positive: the teacher accepts it and the hypothesis rejects it, so a rule is wrong.
-    `at` says where its oracle found it, so that a resumed run can find it there again.
     """
 
     interpretation: Interpretation
     positive: bool = False
     found_by: str = "teacher"
-    at: tuple[int, ...] = ()
 
 
 UnknownKind: TypeAlias = Literal["none", "refuted", "undecided"]
@@ -195,38 +193,10 @@ def _duals(vocabulary: Vocabulary, variables: Iterable[int]) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class Step:
-    """One equivalence query: the hypothesis, the answer, and the learner's change of the hypothesis."""
+    """One equivalence query: the hypothesis and the answer."""
 
     hypothesis: HornTheory
     answer: Counterexample | Guarantee
-    change: Change | None = None
-
-
-@leaves_out_defaults
-@dataclass(frozen=True)
-class Change:
-    """The change of a hypothesis by a counterexample: rules added and removed.
-
-    `witness` is an item that the teacher accepts and a refuted rule rejects; rules dropped for
-    better ones have none. `failed` are the terms that failed their trials, as questions, one
-    tuple a trial, so that a resumed run can repeat it.
-    """
-
-    added: tuple[Rule, ...] = ()
-    removed: tuple[Rule, ...] = ()
-    witness: Interpretation | None = None
-    given_up: Interpretation | None = None
-    failed: tuple[tuple[Interpretation, ...], ...] = ()
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether the hypothesis is unchanged."""
-        return not (self.added or self.removed)
-
-    def apply_to(self, hypothesis: HornTheory) -> HornTheory:
-        """The changed hypothesis."""
-        rules = (rule for rule in hypothesis if rule not in self.removed)
-        return HornTheory(hypothesis.vocabulary, (*rules, *self.added))
 
 
 @dataclass(frozen=True)
@@ -256,15 +226,3 @@ class Budget:
             if limit is not None and spent >= limit:
                 return f"budget of {limit} {name}"
         return None
-
-
-def batch_from_terms(vocabulary: Vocabulary, terms: Bools) -> Batch:
-    """The questions in a (2n, terms) matrix of literals: v is true in row v, false in row n + v."""
-    words = bits.pack_rows(terms)
-    true, false = words[: len(vocabulary)], words[len(vocabulary) :]
-    if vocabulary.has_duals:
-        this, other = vocabulary.paired_rows
-        was_true = true[other]
-        true[this] |= false[other]
-        false[this] |= was_true
-    return Batch(vocabulary, true, false, terms.shape[1])

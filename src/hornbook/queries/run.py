@@ -1,368 +1,139 @@
-"""Extract a Horn theory from a teacher by queries: one run, from the first samples to the final rules."""
+"""Learn a Horn theory from a teacher by queries: one run, and its trace, from which a killed one resumes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext, suppress
-from dataclasses import replace
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hornbook.deadline import Stopwatch
 from hornbook.errors import BudgetExhausted, HornbookError, ModelError
-from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, violation
-from hornbook.models import AnswerCheck
+from hornbook.logic import Batch, Bools, Head, HornTheory, Rule, vocabulary_forms
 from hornbook.queries.distributions import Complete, Distribution
 from hornbook.queries.horn1 import horn1
 from hornbook.queries.literals import Groups
 from hornbook.queries.lrn_star import lrn_star
 from hornbook.queries.membership import Budgeted, Checked
-from hornbook.queries.oracles import (
-    SAMPLING_CHUNK,
-    Chain,
-    NegativeSampling,
-    PoolOracle,
-    ResumableOracle,
-    RuleOracle,
-    Sampling,
-)
-from hornbook.queries.pool import Pool
-from hornbook.queries.prime import HypothesisUpdater, Margin, prime
+from hornbook.queries.oracles import SAMPLING_CHUNK, NegativeSampling, Sampling
+from hornbook.queries.prime import Pool, prime
 from hornbook.queries.protocol import (
-    Change,
+    Budget,
     Counterexample,
     Equivalence,
-    Estimated,
     Guarantee,
     IncoherentTeacher,
     Membership,
     Step,
     Unknown,
-    interpretation,
 )
-from hornbook.queries.result import (
-    CoherenceReport,
-    DisagreementPoint,
-    QueryResult,
-    RuleStatistics,
-    Settings,
-    measure_coherence,
-    measure_rules,
-    run_identity,
-)
-from hornbook.queries.trace import Trace, read_step
 from hornbook.randomness import Purpose, generator
-from hornbook.statistics import Share
-from hornbook.storage import lock_folder
-
-COHERENCE_COMPLETIONS = 16
-"""Number of completions of each interpretation in the coherence measurement."""
-
+from hornbook.schema import write_object
+from hornbook.storage import append_line, lock_folder, read_text, write_errors, write_file
 
 MAX_IDLE_COUNTEREXAMPLES = 30
 """Number of successive counterexamples without effect after which a run counts as stalled."""
-
-FINAL_SAMPLE_FACTOR = 8
-"""Size of the sample by which rules are finally chosen, in multiples of the pool."""
 
 MODEL_FAILED = "the model failed"
 """The beginning of the stop reason of a run whose model failed."""
 
 INTERRUPTED = "interrupted"
 
-
-class QueryRun:
-    """The state of one run; see `extract` for the parameters."""
-
-    def __init__(
-        self,
-        member: Membership,
-        distribution: Distribution,
-        settings: Settings,
-        margin: Margin | None,
-        background: HornTheory | None,
-        heads: Sequence[Head] | None,
-        groups: Groups,
-        path: Path | None,
-    ) -> None:
-        vocabulary = distribution.vocabulary
-        budget, seed = settings.budget, settings.seed
-        answers: Callable[[Batch], NDArray[Any]] = (
-            Checked(member) if margin is None else Checked(margin, np.floating)
-        )
-        self.trace = Trace.resume(path, run_identity(settings, distribution, background, heads))
-        self.budgeted = budgeted = Budgeted(
-            answers, budget.membership_queries, budget.seconds, self.trace.seconds_before + budget.reserve
-        )
-        self.member: Membership = budgeted if margin is None else lambda batch: budgeted(batch) >= 0
-        self.uncounted: Membership = answers if margin is None else lambda batch: answers(batch) >= 0
-        margin = None if margin is None else budgeted
-        self.settings, self.distribution = settings, distribution
-        self.background = HornTheory.background(vocabulary) | (background or HornTheory(vocabulary))
-        self.pool = Pool(vocabulary, groups)
-        self.updater = HypothesisUpdater(
-            self.member, self.pool, settings, margin=margin, background=self.background, heads=heads
-        )
-        self.sampling = Sampling(
-            self.member,
-            distribution,
-            settings.size,
-            epsilon=settings.epsilon,
-            delta=settings.delta,
-            seed=seed,
-            remember=self.pool.add,
-        )
-        rules = RuleOracle(self.member, self.background.rules)
-        links: list[ResumableOracle] = [PoolOracle(self.pool.first_missed), rules, self.sampling]
-        self.chain = Chain(links, settings.shares)
-        self.earlier = iter(self.trace.earlier)
-        self.entry: dict[str, Any] | None = None
-        self.held_out: tuple[Batch, Bools] | None = None
-        self.coherence: CoherenceReport | None = None
-        self.changed_answers = Share.of(0, 0)
-        self.theory = self.background
-        self.found_by: dict[Rule, str] = {}
-        self.entailed_by_model: dict[Rule, bool] = {}
-        self.guarantee: Guarantee | None = None
-        self.frontier: list[DisagreementPoint] = []
-        self.given_up: list[Counterexample] = []
-
-    def learn(self, watch: Callable[[Step, Trace], None] | None) -> str:
-        """Learn until something ends the run, choose the final rules, and return the stop reason."""
-        if limit := self._exhausted_limit():
-            return limit
-        try:
-            reason = self._run_steps(watch)
-            if self.guarantee is None and self.found_by:
-                self._choose_final_rules()
-            self._minimise()
-            self._ask_rules()
-            self._ask_again()
-            return reason
-        except BudgetExhausted as limit:
-            return str(limit)
-        except IncoherentTeacher as contradiction:
-            return f"stopped: {contradiction}"
-        except KeyboardInterrupt:
-            return INTERRUPTED
-        except ModelError as error:
-            return f"{MODEL_FAILED}: {error}"
-
-    def _run_steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
-        """Learn until no counterexample is found, the run stalls or the budget is used up."""
-        self.held_out = self._draw_labelled(self.settings.evaluation, Purpose.RULE_STATISTICS)
-        self.pool.add(*self._draw_labelled(self.settings.pool, Purpose.POOL))
-        self._measure_coherence()
-        idle = 0
-        for step in prime(self._equivalent, self._revise, self.background):
-            self.trace.record(step, self.budgeted.questions_asked)
-            self._record_outcome(step)
-            if watch is not None:
-                watch(step, self.trace)
-            if not isinstance(step.answer, Counterexample):
-                self.guarantee = step.answer
-                return self._describe_equivalence()
-            if step.change is not None and step.change.is_idle:
-                self.given_up.append(step.answer)
-                idle += 1
-            else:
-                idle = 0
-            if idle == MAX_IDLE_COUNTEREXAMPLES:
-                return f"stalled: the last {idle} counterexamples gave no rule that is precise enough"
-            if limit := self._exhausted_limit():
-                return limit
-        raise AssertionError("a learner ends with a guarantee")
-
-    def _draw_labelled(self, size: int, purpose: Purpose) -> tuple[Batch, Bools]:
-        """Fresh samples for a purpose, and whether the teacher accepts each."""
-        batch = self.distribution.draw(size, generator(self.settings.seed, purpose))
-        return batch, np.concatenate([self.member(block) for block in batch.blocks(SAMPLING_CHUNK)])
-
-    def _measure_coherence(self) -> None:
-        """Measure how often the teacher contradicts itself about unknown values."""
-        if size := self.settings.coherence:
-            rng, groups = generator(self.settings.seed, Purpose.COHERENCE), self.pool.groups
-            self.coherence = measure_coherence(
-                self.member, self.distribution, size, COHERENCE_COMPLETIONS, rng=rng, groups=groups
-            )
-
-    def result(self, stop_reason: str) -> QueryResult:
-        """The result, with its guarantee and statistics."""
-        disagreement = self.frontier[-1].disagreement if self.frontier else Share.of(0, 0)
-        if disagreement.size and (self.guarantee is None or isinstance(self.guarantee, Estimated)):
-            # the last query was passed, but others were asked before: its own interval would be too narrow
-            self.guarantee = Estimated(disagreement, self.distribution.describe())
-        return QueryResult(
-            self.theory,
-            self.background,
-            self.guarantee or Unknown(f"nothing was measured ({stop_reason})"),
-            disagreement,
-            stop_reason,
-            self._statistics(),
-            self.held_out,
-            self.coherence,
-            self.changed_answers,
-            tuple(self.frontier),
-            self.updater.refuted,
-            self.budgeted.questions_asked,
-            self.trace,
-        )
-
-    def _equivalent(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
-        """The recorded answer if an earlier run has one, otherwise a new one."""
-        self.entry = next(self.earlier, None)
-        if self.entry is None:
-            return self.chain(hypothesis)
-        counterexample = read_step(hypothesis, self.entry).answer
-        assert isinstance(counterexample, Counterexample)
-        self.chain.replay(hypothesis, counterexample)
-        return counterexample
-
-    def _revise(self, hypothesis: HornTheory, counterexample: Counterexample) -> Change:
-        """The recorded change if an earlier run has one, otherwise a new one."""
-        if self.entry is None:
-            return self.updater(hypothesis, counterexample)
-        change = read_step(hypothesis, self.entry).change
-        assert change is not None
-        self.updater.replay(counterexample, change)
-        self.budgeted.questions_asked = self.entry["membership_queries"]  # what is asked again counts once
-        return change
-
-    def _describe_equivalence(self) -> str:
-        """The stop reason of a run without further counterexamples; some may have been given up."""
-        items = Batch.from_interpretations(
-            [counterexample.interpretation for counterexample in self.given_up], self.pool.vocabulary
-        )
-        positive = np.array([counterexample.positive for counterexample in self.given_up], np.bool_)
-        left = int((self.theory.satisfied_by(items) != positive).sum())
-        return f"equivalent but for {left} counterexamples given up" if left else "equivalent"
-
-    def _record_outcome(self, step: Step) -> None:
-        """Take the outcome of a step as the theory, and measure it if it is new."""
-        if step.change is not None and isinstance(step.answer, Counterexample):
-            self.found_by |= dict.fromkeys(step.change.added, step.answer.found_by)
-        theory = step.hypothesis if step.change is None else step.change.apply_to(step.hypothesis)
-        self._measure(theory)
-
-    def _measure(self, theory: HornTheory) -> None:
-        """Take this theory, and add a point to the frontier if it is new."""
-        if not self.frontier or theory.rules != self.theory.rules:
-            self.theory = theory
-            point = self._measure_point()
-            if self.frontier[-1:] != [point]:
-                self.frontier.append(point)
-
-    def _minimise(self) -> None:
-        """Take the minimal theory that says the same: no rule and no literal of it follows from the rest."""
-        shorter = self.theory.minimise(self.background)
-        for rule in shorter:
-            longer = (each for each in self.found_by if each.head == rule.head and each.body >= rule.body)
-            if rule not in self.found_by and (origin := next(longer, None)) is not None:
-                self.found_by[rule] = self.found_by[origin]
-        self._measure(shorter)
-
-    def _choose_final_rules(self) -> None:
-        """Choose and refine rules on fresh samples, after the last query."""
-        batch, labels = self._draw_labelled(FINAL_SAMPLE_FACTOR * self.settings.pool, Purpose.RULE_CHOICE)
-        possible = self.background.satisfied_by(batch)
-        pool = Pool(self.pool.vocabulary, self.pool.groups, limit=len(batch))
-        pool.add(batch[possible], labels[possible])
-        pairs = self.updater.choose_final_rules(self.theory, list(self.found_by), pool)
-        theory = HornTheory(self.theory.vocabulary, (*self.background, *(rule for _, rule in pairs)))
-        before, after = (int((one.satisfied_by(batch) != labels).sum()) for one in (self.theory, theory))
-        if after < before:
-            self.found_by |= {rule: self.found_by[candidate] for candidate, rule in pairs}
-            self._measure(theory)
-
-    def _ask_rules(self) -> None:
-        """Ask for each rule itself, with all else unknown, if the budget still allows for it."""
-        rules = tuple(self._rules())
-        vocabulary = self.theory.vocabulary
-        breaches = [interpretation(vocabulary, each.true, each.false) for each in map(violation, rules)]
-        with suppress(BudgetExhausted):
-            rejected = ~self.member(Batch.from_interpretations(breaches, vocabulary))
-            self.entailed_by_model = dict(zip(rules, rejected.tolist(), strict=True))
-
-    def _ask_again(self) -> None:
-        """Ask some questions a second time, uncounted, to see whether the teacher has changed its answers."""
-        assert self.held_out is not None
-        items, labels = self.held_out
-        with suppress(BudgetExhausted):
-            self.budgeted.charge(0)
-            self.changed_answers = AnswerCheck(self.uncounted, items, labels).ask_again()
-
-    def _exhausted_limit(self) -> str | None:
-        trace = self.trace
-        return self.settings.budget.exhausted_by(len(trace.entries), trace.membership_queries, trace.seconds)
-
-    def _rules(self) -> HornTheory:
-        """The rules found, without the background."""
-        rules = (rule for rule in self.theory if rule not in self.updater.background)
-        return HornTheory(self.theory.vocabulary, rules)
-
-    def _measure_point(self) -> DisagreementPoint:
-        assert self.held_out is not None
-        seen, labels = self.held_out
-        disagreed, rules = Share.where(self.theory.satisfied_by(seen) != labels), self._rules()
-        return DisagreementPoint(len(rules), sum(len(rule.body) for rule in rules), disagreed)
-
-    def _statistics(self) -> tuple[RuleStatistics, ...]:
-        if self.held_out is None:
-            return ()
-        measured = measure_rules(self._rules(), *self.held_out)
-        return tuple(
-            replace(
-                statistics,
-                found_by=self.found_by.get(statistics.rule),
-                entailed_by_model=self.entailed_by_model.get(statistics.rule),
-            )
-            for statistics in measured
-        )
+Learner: TypeAlias = Literal["prime", "lrn_star", "horn1", "envelope"]
+"""Our own learner for any model; LRN* as the paper prints it; HORN1, from complete interpretations; and the
+Horn envelope, exactly, where every case can be asked about."""
 
 
-class PrintedRun(QueryRun):
-    """A run of LRN* or HORN1 as they are printed; a budget ends it after the last change.
+Entry: TypeAlias = dict[str, Any]
 
-    LRN* takes every counterexample for a negative one, for the teacher need not be Horn. HORN1 stops at the
-    first answer that no Horn teacher gives.
+ANSWERS_SUFFIX = ".answers"
+"""The end of the name of the file beside a trace that keeps the teacher's answers, a byte each."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a run of a query learner.
+
+    Parameters
+    ----------
+    budget
+        Limits on queries and time.
+    learner
+        `prime`, `lrn_star`, `horn1` or `envelope`. Only the first has a pool, and limits on the number and
+        precision of rules.
+    size, epsilon, delta
+        How many samples an equivalence query draws, see `hornbook.statistics.sample_size`.
+    min_precision
+        The share of what a rule newly rejects that the model must reject too. It trades the
+        number and the length of rules for fidelity.
+    pool
+        Number of labelled samples in the initial pool, on which rules are evaluated.
+    max_rules
+        Maximum number of rules besides the background; the least useful ones are dropped.
+    max_literals
+        Maximum number of literals of the chosen rules; the most useful rules come first. None
+        stands for 20 of what `prime` learned about a classifier, and for no limit elsewhere.
+    seed
+        Makes the run repeatable.
+
     """
 
-    def _run_steps(self, watch: Callable[[Step, Trace], None] | None) -> str:
-        settings, distribution = self.settings, self.distribution
-        vocabulary = distribution.vocabulary
-        self.held_out = self._draw_labelled(settings.evaluation, Purpose.RULE_STATISTICS)
-        if settings.learner == "horn1":
-            self.search: Equivalence = self.sampling
-            steps = horn1(vocabulary, self.member, self._equivalent, background=self.background)
-        else:
-            self._measure_coherence()
-            self.search = NegativeSampling(
-                self.member,
-                distribution,
-                self.sampling.size_of_query,
-                generator(settings.seed, Purpose.EQUIVALENCE),
-            )
-            steps = lrn_star(
-                vocabulary, self.member, self._equivalent, background=self.background, strict=False
-            )
-        answer: Counterexample | Guarantee = Unknown("nothing was asked")
-        for step in steps:
-            answer = step.answer
-            self.trace.record(step, self.budgeted.questions_asked)
-            self._record_outcome(step)
-            if watch is not None:
-                watch(step, self.trace)
-        assert not isinstance(answer, Counterexample)
-        if not isinstance(answer, Unknown):
-            self.guarantee = answer
-        return answer.reason if isinstance(answer, Unknown) else "equivalent"
+    budget: Budget = Budget(equivalence_queries=100)  # noqa: RUF009 (frozen)
+    learner: Learner = "prime"
+    size: str | int = "paper"
+    epsilon: float = 0.1
+    delta: float = 0.1
+    min_precision: float = 0.9
+    pool: int = 1 << 17
+    max_rules: int = 100
+    max_literals: int | None = None
+    seed: int = 0
 
-    def _equivalent(self, hypothesis: HornTheory) -> Counterexample | Guarantee:
-        """A counterexample, or that there is none or no budget for another one."""
-        limit = self._exhausted_limit()
-        return self.search(hypothesis) if limit is None else Unknown(limit)
+    def __post_init__(self) -> None:
+        if self.learner not in get_args(Learner):
+            raise HornbookError(f"a learner is one of {', '.join(get_args(Learner))}; got {self.learner!r}")
+        if not 0 < self.min_precision <= 1:
+            raise HornbookError(f"min_precision is above 0 and at most 1; got {self.min_precision}")
+        for name, least in (("pool", 1), ("max_rules", 1), ("seed", 0)):
+            if getattr(self, name) < least:
+                raise HornbookError(f"{name} is at least {least}; got {getattr(self, name)}")
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    """What a query learner learned about a model.
+
+    Attributes
+    ----------
+    theory, background
+        The rules found with the background, and the background alone.
+    guarantee
+        What the last equivalence query says of the theory; `Unknown` where something else ended the run.
+    stop_reason
+        What ended the run.
+    membership_queries
+        How many questions the model was asked.
+    entries
+        What happened, an entry for each equivalence query.
+
+    """
+
+    theory: HornTheory
+    background: HornTheory
+    guarantee: Guarantee
+    stop_reason: str
+    membership_queries: int
+    entries: tuple[Entry, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules found, without the background."""
+        known = set(self.background)
+        return tuple(rule for rule in self.theory if rule not in known)
 
 
 def extract(
@@ -370,43 +141,39 @@ def extract(
     distribution: Distribution,
     settings: Settings = Settings(),  # noqa: B008 (frozen)
     *,
-    margin: Margin | None = None,
     background: HornTheory | None = None,
     heads: Sequence[Head] | None = None,
     groups: Groups = (),
     trace: Path | None = None,
-    watch: Callable[[Step, Trace], None] | None = None,
+    watch: Callable[[Entry], None] | None = None,
 ) -> QueryResult:
     """Extract a Horn theory from a teacher, which need be neither Horn nor coherent.
 
     The run stops when no counterexample is found (or only some that no sufficiently precise rule
     covers), when the budget is spent, after `MAX_IDLE_COUNTEREXAMPLES` idle counterexamples, on
     interrupt, or when the teacher fails; `stop_reason` says which, and what was learned is kept.
-    With a trace file, a killed run resumes where it stopped, with the same result.
 
     Parameters
     ----------
     member
         The teacher.
     distribution
-        The distribution of samples; fidelity is measured on it.
+        The distribution of samples.
     settings
         Budget, sample sizes, precision and seed.
-    margin
-        The teacher's score, negative where it rejects; it guides the search for bodies.
     background
         Rules that always hold: the first hypothesis, never contradicted.
     heads
         The heads that rules may have, the preferred first; None for ⊥ and every variable
         without a dual.
     groups
-        Sets of variables that exclude each other; no question breaks them if the
-        distribution does not.
+        Sets of variables that exclude each other.
     trace
-        A file that gets a line for each equivalence query. A run with the same teacher and
-        settings resumes from it, perhaps with a larger budget; other settings are refused.
+        A file that gets a line for each equivalence query. Beside it the teacher's answers are kept: a run
+        with the same teacher and settings takes them from there, so that a killed run goes on where it
+        stopped, with the same result.
     watch
-        Called after each equivalence query.
+        Is called with the entry of each equivalence query.
 
     Examples
     --------
@@ -415,7 +182,7 @@ def extract(
     >>> found = extract(truth.satisfied_by, Random(truth.vocabulary), Settings(pool=1000, size=5000))
     >>> print(found.theory)
     horse ∧ wings → pegasus
-    >>> found.stop_reason, found.disagreement.hits
+    >>> found.stop_reason, found.guarantee.disagreement.hits
     ('equivalent', 0)
 
     """
@@ -426,16 +193,216 @@ def extract(
                 "no columns of negations"
             )
         distribution = Complete(distribution, groups)
-    kind = QueryRun if settings.learner == "prime" else PrintedRun
+    known = HornTheory.background(distribution.vocabulary)
+    known = known | background if background else known
     with nullcontext() if trace is None else lock_folder(trace.parent):
-        run = kind(
-            member,
-            distribution,
-            settings,
-            margin,
-            background,
-            heads,
-            groups,
-            trace,
+        kept = Trace.start(trace, describe_settings(settings, distribution, known, heads))
+        return QueryRun(member, distribution, settings, known, heads, kept).learn(watch)
+
+
+def describe_settings(
+    settings: Settings, distribution: Distribution, background: HornTheory, heads: Sequence[Head] | None
+) -> dict[str, Any]:
+    """What determines the steps of a run, given the teacher; the budget and what is to be read do not."""
+    given = asdict(settings)
+    named = None if heads is None else [str(head) for head in heads]
+    return {name: given[name] for name in given if name not in ("budget", "max_literals")} | {
+        "distribution": distribution.describe(),
+        "variables": list(distribution.vocabulary.names),
+        "background": background.to_text().splitlines(),
+        "heads": named,
+    }
+
+
+@dataclass
+class Trace:
+    """The entries of a run, one for each equivalence query, written to `path` as they happen."""
+
+    path: Path | None = None
+    entries: list[Entry] = field(default_factory=list)
+
+    @classmethod
+    def start(cls, path: Path | None, settings: Mapping[str, Any]) -> Trace:
+        """Begin a trace with the settings of its run; refuse a file of another run."""
+        if path is None:
+            return cls()
+        header = json.dumps({"settings": settings}, ensure_ascii=False)
+        if path.exists() and not header.startswith(read_text(path).partition("\n")[0]):
+            raise HornbookError(
+                f"{path} is not the trace of a run with these settings; give the settings with which it was "
+                "made, or remove it to begin anew"
+            )
+        write_file(path, f"{header}\n")
+        return cls(path)
+
+    def record(
+        self, hypothesis: HornTheory, answer: Counterexample | Guarantee, membership_queries: int
+    ) -> Entry:
+        """Add and return the entry of an equivalence query."""
+        if isinstance(answer, Counterexample):
+            about: dict[str, Any] = write_object(
+                {"counterexample": answer}, vocabulary_forms(hypothesis.vocabulary)
+            )
+        else:
+            about = {"guarantee": answer.kind}
+        entry = {
+            "query": len(self.entries) + 1,
+            "rules": len(hypothesis),
+            "membership_queries": membership_queries,
+            **about,
+        }
+        self.entries.append(entry)
+        if self.path is not None:
+            append_line(self.path, json.dumps(entry, ensure_ascii=False))
+        return entry
+
+    def keep_answers(self, member: Membership) -> Membership:
+        """A teacher whose answers are kept beside the trace, if that is in a file."""
+        return member if self.path is None else KeptAnswers(member, self.path.with_suffix(ANSWERS_SUFFIX))
+
+
+class KeptAnswers:
+    """A teacher whose answers are kept in a file; those that are there already are not asked for again.
+
+    The same run asks the same questions, so answers are known by their places alone.
+
+    Parameters
+    ----------
+    member
+        The teacher.
+    path
+        The file.
+
+    """
+
+    def __init__(self, member: Membership, path: Path) -> None:
+        self.member, self.path = member, path
+        self.earlier: Bools = np.fromfile(path, np.uint8) == 1 if path.exists() else np.zeros(0, np.bool_)
+
+    def __call__(self, batch: Batch) -> Bools:
+        """Answer from the file as far as it goes, and ask for the rest."""
+        known, self.earlier = self.earlier[: len(batch)], self.earlier[len(batch) :]
+        if len(known) == len(batch):
+            return known
+        answers = self.member(batch[len(known) :])
+        with write_errors(self.path), self.path.open("ab") as file:
+            file.write(answers.tobytes())
+        return np.concatenate([known, answers])
+
+
+class QueryRun:
+    """A learner with its oracles, and the hypothesis so far; see `extract` for the parameters."""
+
+    def __init__(
+        self,
+        member: Membership,
+        distribution: Distribution,
+        settings: Settings,
+        background: HornTheory,
+        heads: Sequence[Head] | None,
+        trace: Trace,
+    ) -> None:
+        budget = settings.budget
+        self.settings, self.distribution, self.trace = settings, distribution, trace
+        self.background, self.heads = background, heads
+        self.member = Budgeted(
+            trace.keep_answers(Checked(member)), budget.membership_queries, budget.seconds, budget.reserve
         )
-        return run.result(run.learn(watch))
+        self.clock = Stopwatch()
+        self.theory = background
+        self.last: Counterexample | Guarantee = Unknown("no query was asked")
+        self.idle: list[Counterexample] = []
+
+    def learn(self, watch: Callable[[Entry], None] | None) -> QueryResult:
+        """Learn until something ends the run."""
+        try:
+            if limit := self._find_limit():
+                raise BudgetExhausted(limit)
+            for step in self._choose_learner(watch or (lambda entry: None)):
+                self.theory = step.hypothesis
+            reason = self._describe_end()
+        except BudgetExhausted as error:
+            reason = str(error)
+        except IncoherentTeacher as contradiction:
+            reason = f"stopped: {contradiction}"
+        except KeyboardInterrupt:
+            reason = INTERRUPTED
+        except ModelError as failure:
+            reason = f"{MODEL_FAILED}: {failure}"
+        return QueryResult(
+            self.theory.minimise(self.background),
+            self.background,
+            Unknown(reason) if isinstance(self.last, Counterexample | Unknown) else self.last,
+            reason,
+            self.member.questions_asked,
+            tuple(self.trace.entries),
+        )
+
+    def _choose_learner(self, watch: Callable[[Entry], None]) -> Iterator[Step]:
+        """The steps of the learner of the settings, with its oracles."""
+        settings, member, vocabulary = self.settings, self.member, self.distribution.vocabulary
+        pool = Pool(vocabulary)
+        sampling = Sampling(
+            member,
+            self.distribution,
+            settings.size,
+            epsilon=settings.epsilon,
+            delta=settings.delta,
+            seed=settings.seed,
+            remember=pool.add if settings.learner == "prime" else None,
+        )
+        if settings.learner == "horn1":
+            equivalent = self._record(sampling, watch)
+            return horn1(vocabulary, member, equivalent, background=self.background)
+        if settings.learner == "lrn_star":
+            rng = generator(settings.seed, Purpose.EQUIVALENCE)
+            negative = NegativeSampling(member, self.distribution, sampling.size_of_query, rng)
+            equivalent = self._record(negative, watch)
+            return lrn_star(vocabulary, member, equivalent, background=self.background, strict=False)
+        first = self.distribution.draw(settings.pool, generator(settings.seed, Purpose.POOL))
+        for block in first.blocks(SAMPLING_CHUNK):
+            pool.add(block, member(block))
+        return prime(
+            member,
+            self._record(lambda h: pool.find_counterexample(h) or sampling(h), watch),
+            pool,
+            background=self.background,
+            heads=self.heads,
+            min_precision=settings.min_precision,
+            max_rules=settings.max_rules,
+            seed=settings.seed,
+        )
+
+    def _record(self, search: Equivalence, watch: Callable[[Entry], None]) -> Equivalence:
+        """An oracle that keeps the hypothesis, ends the run at a limit, and tells of each answer."""
+
+        def equivalent(hypothesis: HornTheory) -> Counterexample | Guarantee:
+            if isinstance(self.last, Counterexample):
+                self.idle = [*self.idle, self.last] if hypothesis == self.theory else []
+            self.theory = hypothesis
+            if reason := self._find_limit():
+                self.last = Unknown(reason)
+                return self.last
+            self.last = search(hypothesis)
+            watch(self.trace.record(hypothesis, self.last, self.member.questions_asked))
+            return self.last
+
+        return equivalent
+
+    def _find_limit(self) -> str | None:
+        """What ends the run before another equivalence query."""
+        if len(self.idle) == MAX_IDLE_COUNTEREXAMPLES:
+            return f"stalled: the last {len(self.idle)} counterexamples gave no rule that is precise enough"
+        spent = len(self.trace.entries), self.member.questions_asked, self.clock.elapsed
+        return self.settings.budget.exhausted_by(*spent)
+
+    def _describe_end(self) -> str:
+        """The stop reason of a run without further counterexamples; some may have been given up."""
+        if isinstance(self.last, Unknown):
+            return self.last.reason
+        items = Batch.from_interpretations(
+            [counterexample.interpretation for counterexample in self.idle], self.theory.vocabulary
+        )
+        positive = np.array([counterexample.positive for counterexample in self.idle], np.bool_)
+        left = int((self.theory.satisfied_by(items) != positive).sum())
+        return f"equivalent but for {left} counterexamples given up" if left else "equivalent"

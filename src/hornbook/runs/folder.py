@@ -37,12 +37,12 @@ CONFIG_FILE, EXTRACTION_FILE, THEORY_FILE, METRICS_FILE = (
     "metrics.json",
 )
 TRACE_FILE, REPORT_FILE, TIMES_FILE = "trace.jsonl", "report.html", "seconds.json"
-TRACE_TIMES_FILE, DIFF_FILE, SEAL_FILE = "trace.seconds", "diff.json", "seal.json"
+ANSWERS_FILE, DIFF_FILE, SEAL_FILE = "trace.answers", "diff.json", "seal.json"
 
 RESULT_FILES = (EXTRACTION_FILE, DIFF_FILE, THEORY_FILE, METRICS_FILE, REPORT_FILE, TIMES_FILE)
 """The files that the end of a run writes."""
 
-LASTING_FILES = (TRACE_FILE, TRACE_TIMES_FILE)
+LASTING_FILES = (TRACE_FILE, ANSWERS_FILE)
 """The files that grow during a run, and from which a killed run resumes."""
 
 DECISIVE_PARTS = ("data", "model", "target", "settings")

@@ -23,7 +23,6 @@ from hornbook.runs.folder import (
     SEAL_FILE,
     TIMES_FILE,
     TRACE_FILE,
-    TRACE_TIMES_FILE,
     Run,
     is_unfinished,
     library_versions,
@@ -159,7 +158,7 @@ def _compare_again(
             if line.guarantee is not None and line.guarantee.kind == "undecided":
                 yield Finding(text.text, None, f"its proof is not derived: it was left {line.guarantee}")
         made = {name: (Path(scratch) / name).read_bytes() for name in list_run_files(Path(scratch))}
-    unrepeated = (TIMES_FILE, TRACE_TIMES_FILE, *list_model_files(run.config))
+    unrepeated = (TIMES_FILE, *list_model_files(run.config))
     for name in sealed:
         given = (run.folder / name).read_bytes()
         if name in unrepeated:
