@@ -338,7 +338,11 @@ class Forest:
             states = np.concatenate([apply_move(self.space, here, *move) for move in moves.tolist()])
             moved: Numbers = self.evaluate(states)[0].reshape(len(moves), -1).T
             return moved
-        outputs: Numbers = self._outputs_by_state(here)[:, moves[:, 0], moves[:, 1]]
+        size = max(1, NUMBERS_PER_BATCH // max(len(self.kind), 1))  # that memory holds for large forests
+        parts = (here[start : start + size] for start in range(0, len(here), size))
+        outputs: Numbers = np.concatenate(
+            [self._outputs_by_state(part)[:, moves[:, 0], moves[:, 1]] for part in parts]
+        )
         return outputs
 
     def _outputs_by_state(self, here: States) -> Numbers:
