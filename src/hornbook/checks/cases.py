@@ -368,14 +368,13 @@ def find_nearest_rows(
 
 def list_changed_columns(one: pd.DataFrame, other: pd.DataFrame) -> tuple[str, ...]:
     """The columns in which two frames of one row differ."""
-    return tuple(str(name) for name in other.columns if _differ(one, other, name))
-
-
-def _differ(one: pd.DataFrame, other: pd.DataFrame, name: str) -> bool:
-    first, second = one[name].iloc[0], other[name].iloc[0]
-    if pd.isna(first) or pd.isna(second):
-        return bool(pd.isna(first)) != bool(pd.isna(second))
-    return bool(first != second)
+    changed = []
+    for name, values in other.items():
+        first, second = one[name].array[0], values.array[0]
+        unknown = bool(pd.isna(first)), bool(pd.isna(second))
+        if unknown[0] != unknown[1] or (not any(unknown) and bool(first != second)):
+            changed.append(str(name))
+    return tuple(changed)
 
 
 def restore_values(
