@@ -4,9 +4,8 @@
 
 The network is 32-16-8-16-32, trained under the protocol `hard` with early stopping.
 Every method gets 100 equivalence queries, the trees as many labels as ours learned from, and all are
-judged on the same fresh sample. Without --data the synthetic cohort is used. Of our rules the table
-has the mean precision on held-out samples, and counts those that the network entails, asked with all
-else unknown. Of a tree `rules` counts the leaves.
+judged on the same fresh sample. Without --data the synthetic cohort is used. Of a tree `rules` counts
+the leaves.
 """
 
 import argparse
@@ -25,7 +24,7 @@ from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.claims import NETS, QUERIES
 from hornbook.paper.hoeffding import UNKNOWN_INPUT, HoeffdingSettings, ask_in_blocks, hoeffding_tree
 from hornbook.paper.task import run_lrn_star
-from hornbook.queries import MLP, Budget, Literals, Membership, Settings, Trace, extract, measure_disagreement
+from hornbook.queries import MLP, Budget, Literals, Membership, Settings, extract, measure_disagreement
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset
 
@@ -45,8 +44,6 @@ class Row:
     membership_queries: int
     seconds: float
     answered: str = ""
-    precision: str = ""
-    entailed: str = ""
     differs: Share | None = None
 
 
@@ -95,26 +92,23 @@ def ours(task: Task, network: Timed, name: str, seed: int) -> Read:
         network,
         task.mixed,
         Settings(budget=Budget(equivalence_queries=QUERIES), size=SAMPLE, seed=seed),
-        margin=network.log_odds,
         heads=task.heads,
     )
     row = Row(
         name,
         len(found.rules),
         float(np.mean([len(rule.body) for rule in found.rules])),
-        len(found.trace.entries),
+        len(found.entries),
         found.membership_queries,
         time.perf_counter() - start,
-        ", ".join(f"{name} {times}" for name, times in answerers(found.trace).items()),
-        f"{np.mean([each.precision.estimate for each in found.statistics if each.precision.size]):.1%}",
-        str(sum(bool(each.entailed_by_model) for each in found.statistics)),
+        ", ".join(f"{name} {times}" for name, times in count_answers(found.entries).items()),
     )
     return row, found.theory.satisfied_by
 
 
-def answerers(trace: Trace) -> Counter[str]:
+def count_answers(entries: tuple[dict, ...]) -> Counter[str]:
     """How many equivalence queries each oracle answered."""
-    found = (entry["counterexample"] for entry in trace.entries if "counterexample" in entry)
+    found = (entry["counterexample"] for entry in entries if "counterexample" in entry)
     return Counter(counterexample["found_by"] for counterexample in found)
 
 
@@ -192,7 +186,7 @@ def show(rows: list[Row], title: str) -> None:
     """Print the rows."""
     printed = Table(title=title)
     columns = (
-        "method", "disagreement", "rules", "precision", "entailed", "mean body", "equivalence", "answered by",
+        "method", "disagreement", "rules", "mean body", "equivalence", "answered by",
         "membership", "seconds",
     )  # fmt: skip
     for column in columns:
@@ -203,8 +197,6 @@ def show(rows: list[Row], title: str) -> None:
             row.name,
             f"{100 * share.estimate:.2f} % ({100 * share.low:.2f}–{100 * share.high:.2f})",
             f"{row.rules:,}",
-            row.precision,
-            row.entailed,
             "" if row.mean_body is None else f"{row.mean_body:.1f}",
             str(row.equivalence_queries),
             row.answered,

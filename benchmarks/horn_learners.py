@@ -29,8 +29,8 @@ from hornbook.queries import (
     Sampling,
     World,
     by_groups,
+    find_envelope,
     horn1,
-    learn_envelope,
     lrn_star,
 )
 
@@ -174,7 +174,7 @@ def learn_function(n: int, share: float, seed: int) -> Iterator[tuple[str, int, 
 
     counted = Counted(member)
     start = time.process_time()
-    envelope = learn_envelope(counted, World(vocabulary, ()))
+    envelope = find_envelope(world := World(vocabulary), counted(world.batch))
     yield "hornbook, every case", 0, counted.questions, time.process_time() - start
     start = time.process_time()
     equivalences, memberships, clauses = horn1_of_blum(n, accepts)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hornbook import HornbookError, HornTheory, Vocabulary
+from hornbook import HornTheory, Vocabulary
 from hornbook.deadline import Deadline, Stopwatch
 from hornbook.logic import Rule
 from hornbook.queries import (
@@ -19,7 +19,6 @@ from hornbook.queries import (
     World,
     find_envelope,
     learn_by_samples,
-    learn_envelope,
 )
 
 
@@ -137,15 +136,9 @@ def test_the_envelope_of_a_horn_theory_is_the_theory(world: World, data: st.Data
         )
     ]
     theory = world.background | HornTheory(world.vocabulary, rules)
-    envelope = learn_envelope(theory.satisfied_by, world)
+    envelope = find_envelope(world, theory.satisfied_by(world.batch))
     assert envelope.theory.equivalent(theory)
     assert not len(envelope.beyond_horn)
-
-
-def test_a_world_of_too_many_cases_is_refused_before_anything_is_asked() -> None:
-    world = World(names(20))
-    with pytest.raises(HornbookError, match=r"1,048,576 cases, and at most 200,000"):
-        learn_envelope(lambda batch: pytest.fail("asked"), world)
 
 
 @given(worlds(), st.floats(0, 1), st.integers(0, 2**32 - 1))

@@ -36,9 +36,11 @@ from hornbook.queries import (
     find_envelope,
     learn_by_samples,
 )
-from hornbook.queries.envelope import MAX_CASES
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share
+
+MAX_CASES = 200_000
+"""The most cases that are all asked about, unless the caller allows more."""
 
 MAX_LEVELS = 100
 """The most values of a column whose values are levels."""

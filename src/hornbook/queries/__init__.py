@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         World,
         find_envelope,
         learn_by_samples,
-        learn_envelope,
     )
     from hornbook.queries.horn_rules import UNDETERMINED, HornRules
     from hornbook.queries.network import MLP, TrainedClassifier, train_classifier
@@ -92,7 +91,6 @@ __all__ = [
     "horn1",
     "interpretation",
     "learn_by_samples",
-    "learn_envelope",
     "lrn_star",
     "measure_disagreement",
     "rejected",
@@ -111,7 +109,6 @@ __getattr__ = load_lazily(
             "World",
             "find_envelope",
             "learn_by_samples",
-            "learn_envelope",
         ],
         "horn_rules": ["HornRules", "UNDETERMINED"],
         "network": ["MLP", "TrainedClassifier", "train_classifier"],

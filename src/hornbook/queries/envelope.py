@@ -42,9 +42,6 @@ from hornbook.queries.literals import Groups, exclusivity_rules
 from hornbook.queries.lrn_star import quickxplain
 from hornbook.queries.protocol import Counterexample, Equivalence, Exact, Membership, Step, Unknown
 
-MAX_CASES = 200_000
-"""The most cases that are all asked about, unless the caller allows more."""
-
 
 @dataclass(frozen=True)
 class World:
@@ -277,46 +274,24 @@ class Envelope:
             left = left[~(table[sorted(true)].all(axis=0) & ~table[sorted(false)].any(axis=0))]
 
 
-def learn_envelope(member: Membership, world: World, max_cases: int = MAX_CASES) -> Envelope:
-    """Ask a teacher about every case of a world, and learn the Horn envelope of its answers.
+def find_envelope(world: World, accepted: Bools, deadline: Deadline = NO_DEADLINE) -> Envelope:
+    """The Horn envelope of the accepted cases of a world: its canonical basis, the smallest bodies first.
 
-    Parameters
-    ----------
-    member
-        The teacher: any function of total interpretations.
-    world
-        All cases; the teacher is asked about each once.
-    max_cases
-        The most cases that it may be asked about.
+    The body of a rule is a case that satisfies all rules with smaller bodies, and is not a model of the
+    envelope (Duquenne and Guigues); its heads are what all models above it share.
 
     Examples
     --------
     >>> from hornbook.logic import UNICODE, rule_text
     >>> world = World(Vocabulary(["she", "he", "nurse", "boxer"]), ((0, 1), (2, 3)))
-    >>> def accepts(batch):  # somebody is known to be one of two, and no boxer is a she
-    ...     she, he, _, boxer = batch.to_array().T == 1
-    ...     return (she | he) & ~(she & boxer)
-    >>> envelope = learn_envelope(accepts, world)
+    >>> she, he, _, boxer = world.batch.to_array().T == 1  # one of two is known, and no boxer is a she
+    >>> envelope = find_envelope(world, (she | he) & ~(she & boxer))
     >>> for rule in envelope.rules:
     ...     print(rule_text(world.vocabulary, rule, UNICODE))
     boxer → he
     >>> [world.vocabulary.named(false) for true, false in envelope.list_clauses()]
     [('she', 'he')]
 
-    """
-    if len(world) > max_cases:
-        raise HornbookError(
-            f"there are {len(world):,} cases, and at most {max_cases:,} are all asked about; "
-            "leave out columns or levels, or learn by samples"
-        )
-    return find_envelope(world, member(world.batch))
-
-
-def find_envelope(world: World, accepted: Bools, deadline: Deadline = NO_DEADLINE) -> Envelope:
-    """The Horn envelope of the accepted cases of a world: its canonical basis, the smallest bodies first.
-
-    The body of a rule is a case that satisfies all rules with smaller bodies, and is not a model of the
-    envelope (Duquenne and Guigues); its heads are what all models above it share.
     """
     models = _find_models(accepted.reshape(world.shape))
     open_cases, sizes = models != np.arange(len(world)), world.table.sum(axis=0)
