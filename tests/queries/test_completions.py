@@ -14,10 +14,9 @@ from sklearn.ensemble import RandomForestClassifier
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Batch, HornTheory, Rule, Vocabulary
 from hornbook.models import as_predictor
-from hornbook.models.outputs import SCORE_ROUNDING
 from hornbook.queries import Cached, Counted, Judge, Random, Rows
 from hornbook.queries import completions as module
-from hornbook.queries.completions import TRUE_SHARES, Completions, rounds
+from hornbook.queries.completions import Completions, rounds
 
 PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(9)])
 PLAIN = Vocabulary([f"x{i}" for i in range(9)])
@@ -52,7 +51,7 @@ def brute_force(member, batch):
 def test_with_draws_enough_completions_equal_brute_force(data):
     theory = data.draw(theories(max_variables=4))
     batch = data.draw(batches(theory.vocabulary, 40))
-    some = Completions(theory.vocabulary, draws=400, rng=rng())
+    some = Completions(theory.vocabulary, draws=400, rows=Random(theory.vocabulary), rng=rng())
     assert some.accept_some(total_only(theory), batch).tolist() == brute_force(theory.satisfied_by, batch)
 
 
@@ -60,14 +59,16 @@ def test_with_draws_enough_completions_equal_brute_force(data):
 def test_completions_accepted_is_certain(data, draws):
     theory = data.draw(theories())
     batch = data.draw(batches(theory.vocabulary, 100))
-    some = Completions(theory.vocabulary, draws, rng=rng())
+    some = Completions(theory.vocabulary, draws, rows=Random(theory.vocabulary), rng=rng())
     assert (theory.satisfied_by(batch) | ~some.accept_some(total_only(theory), batch)).all()
 
 
 def test_completions_least_model_is_tried_first():
     theory = HornTheory(PLAIN, [Rule({v}, BOTTOM) for v in range(9)])
     unknown = Batch.from_array(np.full((1, 9), np.nan), PLAIN)
-    assert Completions(PLAIN, draws=1, rng=rng()).accept_some(total_only(theory), unknown)[0]
+    assert Completions(PLAIN, draws=1, rows=Random(PLAIN), rng=rng()).accept_some(
+        total_only(theory), unknown
+    )[0]
 
 
 def random_teacher(vocabulary):
@@ -80,7 +81,9 @@ def test_completions_answer_depends_on_the_interpretation_alone(vocabulary, monk
     teacher = random_teacher(vocabulary)
 
     def some(draws=6):
-        return partial(Completions(vocabulary, draws, rng=rng(2)).accept_some, teacher)
+        return partial(
+            Completions(vocabulary, draws, rows=Random(vocabulary), rng=rng(2)).accept_some, teacher
+        )
 
     expected = some()(batch)
     assert 0.1 < expected.mean() < 0.9
@@ -97,7 +100,10 @@ def test_completions_answer_depends_on_the_interpretation_alone(vocabulary, monk
 def test_other_seeds_try_other_completions():
     batch = Random(PLAIN, 0.6).draw(500, rng(1))
     teacher = random_teacher(PLAIN)
-    answers = [Completions(PLAIN, 3, rng=rng(seed)).accept_some(teacher, batch) for seed in range(2)]
+    answers = [
+        Completions(PLAIN, 3, rows=Random(PLAIN), rng=rng(seed)).accept_some(teacher, batch)
+        for seed in range(2)
+    ]
     assert (answers[0] != answers[1]).any()
 
 
@@ -106,7 +112,7 @@ def test_no_more_is_asked_once_a_completion_is_accepted():
     partial = np.isnan(batch.to_array()).any(axis=1)
     for answer, questions in ((True, 3000), (False, 3000 + 19 * int(partial.sum()))):
         counted = Counted(Constant(answer))
-        Completions(PLAIN, 20, rng=rng()).accept_some(counted, batch)
+        Completions(PLAIN, 20, rows=Random(PLAIN), rng=rng()).accept_some(counted, batch)
         assert counted.questions == questions
         assert counted.batches <= 2 * len(list(rounds(20)))
 
@@ -122,7 +128,7 @@ def test_rounds_count_every_draw_once(draws):
 @pytest.mark.parametrize("groups", [(), GROUPS])
 def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary, groups):
     batch = Random(vocabulary, 0.5, groups).draw(300, rng())
-    cells = Completions(vocabulary, rng=rng(1), groups=groups).prepare(batch)
+    cells = Completions(vocabulary, rows=Random(vocabulary), rng=rng(1), groups=groups).prepare(batch)
     known = batch.to_array()
     for number in range(30):
         filled = cells.complete(np.arange(300), np.array([number])).to_array()
@@ -134,22 +140,11 @@ def test_completions_keep_what_is_known_and_respect_pairs_and_groups(vocabulary,
             assert (filled[:, list(group)].sum(axis=1) <= 1).all()
 
 
-def test_completion_table_fillings_have_the_stated_densities_and_do_not_repeat():
-    batch = Random(Vocabulary([f"x{i}" for i in range(64)]), 1.0).draw(1, rng())
-    table = Completions(batch.vocabulary, rng=rng())
-    numbers = np.arange(1, 1401)
-    filled = table.prepare(batch).complete(np.zeros(1, np.intp), numbers).to_array()
-    for place, density in enumerate(TRUE_SHARES):
-        share = filled[place :: len(TRUE_SHARES)].mean()
-        assert abs(share - density) < 6 * np.sqrt(density * (1 - density) / (200 * 64))
-    assert len(np.unique(filled[1 :: len(TRUE_SHARES)], axis=0)) == 200
-
-
 @pytest.mark.parametrize("groups", [(), GROUPS])
 def test_unknown_values_can_come_from_rows(groups):
     rows = Random(PAIRED, 0.0, groups).draw(5, rng())
     batch = Random(PAIRED, 1.0).draw(4, rng(1))
-    table = Completions(PAIRED, rng=rng(), groups=groups, rows=Rows(rows))
+    table = Completions(PAIRED, rows=Rows(rows), rng=rng(), groups=groups)
     filled = table.prepare(batch).complete(np.arange(4), np.arange(1, 11))
     assert set(filled) <= set(rows)
     assert len(set(filled)) > 1
@@ -158,7 +153,7 @@ def test_unknown_values_can_come_from_rows(groups):
 def test_completion_table_some_variables_can_be_left_as_they_are():
     batch = Random(PAIRED, 0.5).draw(200, rng())
     filled = (
-        Completions(PAIRED, rng=rng(), keep={3})
+        Completions(PAIRED, rows=Random(PAIRED), rng=rng(), keep={3})
         .prepare(batch)
         .complete(np.arange(200), np.array([4]))
         .to_array()
@@ -174,42 +169,32 @@ def test_a_classifier_of_complete_inputs_answers_about_partial_ones():
     forest = RandomForestClassifier(5, random_state=0).fit(inputs, inputs[:, 0] & inputs[:, 1])
     vocabulary = Vocabulary(["a", "b", "c", "d", "both"])
     classifier = Judge(as_predictor(forest), vocabulary, "both")
-    some = Completions(vocabulary, 200, rng=rng(), keep=classifier.heads)
+    some = Completions(vocabulary, 200, rows=Random(vocabulary), rng=rng(), keep=classifier.heads)
     nan = np.nan
     rows = [[1, nan, 0, nan, 1], [0, nan, nan, nan, 1], [1, 1, nan, 0, 0], [0, nan, nan, nan, nan]]
     asked = Batch.from_array(rows, vocabulary)
     assert some.accept_some(classifier, asked).tolist() == [True, False, False, True]
 
 
-def test_completions_margin_is_the_largest_and_agrees_with_the_answer():
-    teacher = random_teacher(PAIRED)
-    some = Completions(PAIRED, 12, rng=rng())
-    batch = Random(PAIRED, 0.4).draw(400, rng(1))
-    margins = some.maximise_margin(teacher.margin, batch)
-    cells = some.prepare(batch)
-    each = [teacher.margin(cells.complete(np.arange(400), np.array([number]))) for number in range(12)]
-    np.testing.assert_allclose(margins, np.max(each, axis=0), rtol=1e-5, atol=SCORE_ROUNDING)
-    assert ((margins >= 0) == some.accept_some(teacher, batch)).all()
-
-
 def test_completions_vote_for_what_most_of_them_get():
     vocabulary = Vocabulary(["fever", "cough"])
     rows = Rows(Batch.from_array([[1, 1], *[[0, 0]] * 4], vocabulary))
-    some = Completions(vocabulary, rng=rng(), rows=rows)
+    some = Completions(vocabulary, rows=rows, rng=rng())
     asked = Batch.from_array([[1, np.nan], [np.nan, 0], [0, 0]], vocabulary)
     assert some.vote(lambda batch: batch.to_array().max(axis=1) == 1, asked).tolist() == [True, False, False]
 
 
 def test_empty_batches_have_no_answers():
-    some = Completions(PLAIN, 3, rng=rng())
+    some = Completions(PLAIN, 3, rows=Random(PLAIN), rng=rng())
     empty = Batch.from_interpretations([], PLAIN)
     assert some.accept_some(Constant(True), empty).tolist() == []
-    assert some.maximise_margin(lambda batch: np.ones(len(batch), np.float32), empty).tolist() == []
     assert some.vote(Constant(True), empty).tolist() == []
 
 
 def test_completions_bad_settings_are_refused():
     with pytest.raises(HornbookError, match="different vocabularies"):
-        Completions(PLAIN, rng=rng()).accept_some(Constant(True), Random(PAIRED).draw(1, rng()))
+        Completions(PLAIN, rows=Random(PLAIN), rng=rng()).accept_some(
+            Constant(True), Random(PAIRED).draw(1, rng())
+        )
     with pytest.raises(HornbookError, match="in a group already"):
-        Completions(PLAIN, rng=rng(), groups=((0, 1), (1, 2)))
+        Completions(PLAIN, rows=Random(PLAIN), rng=rng(), groups=((0, 1), (1, 2)))

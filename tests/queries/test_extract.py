@@ -32,7 +32,10 @@ def test_total_assignments_suffice_to_recover_a_horn_theory(seed):
         assert (batch.true | batch.false).all() and np.isfinite(batch.to_array()).all()
         return theory.satisfied_by(batch)
 
-    some = partial(Completions(theory.vocabulary, draws=64, rng=rng(seed)).accept_some, total_only)
+    some = partial(
+        Completions(theory.vocabulary, draws=64, rows=Random(theory.vocabulary), rng=rng(seed)).accept_some,
+        total_only,
+    )
     settings = Settings(pool=3000, size=5000, min_precision=1, seed=seed)
     found = extract(some, Random(theory.vocabulary, missing=0), settings)
     assert found.stop_reason == "equivalent" and found.theory.equivalent(theory)

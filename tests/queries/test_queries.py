@@ -30,7 +30,7 @@ def member(batch):
 @given(batches(THEORY.vocabulary, 120))
 def test_oracle_filters_do_not_change_answers(batch):
     expected = member(batch).tolist()
-    for filtered in (Counted(member), Cached(member), Cached(member, size=3)):
+    for filtered in (Counted(member), Cached(member)):
         assert filtered(batch).tolist() == expected
         assert filtered(batch).tolist() == expected
 
@@ -42,18 +42,6 @@ def test_cached_asks_each_question_once(batch):
     cached(batch)
     cached(batch[::-1])
     assert counted.questions == len(set(batch))
-
-
-def test_cached_is_bounded_and_forgets_the_oldest():
-    counted = Counted(member)
-    cached = Cached(counted, size=2)
-    questions = [Batch.from_array([row], THEORY.vocabulary) for row in ([1, 0, 0], [0, 1, 0], [0, 0, 1])]
-    for question in questions:
-        cached(question)
-    cached(questions[2])
-    assert counted.questions == 3
-    cached(questions[0])
-    assert counted.questions == 4 and len(cached._answers) == 2
 
 
 def test_a_trace_is_written_as_it_happens(tmp_path):

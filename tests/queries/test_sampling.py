@@ -193,19 +193,17 @@ def test_budgeted_seconds_ask_in_parts():
 
 
 @pytest.mark.parametrize(
-    ("answers", "kind", "message"),
+    ("answers", "message"),
     [
-        (lambda batch: 1 / 0, np.bool_, "^ZeroDivisionError: division by zero$"),
-        (lambda batch: HornTheory.parse("->"), np.bool_, "^line 1"),
-        (lambda batch: np.ones(3, np.bool_), np.bool_, r"answered by bool of shape \(3,\); expected as many"),
-        (lambda batch: np.ones(len(batch)), np.bool_, "answered by float64 .* expected as many booleans"),
-        (lambda batch: np.ones(len(batch), np.int64), np.floating, "negative where it rejects"),
-        (lambda batch: np.full(len(batch), np.nan), np.floating, "3000 of 3000 answers are NaN"),
+        (lambda batch: 1 / 0, "^ZeroDivisionError: division by zero$"),
+        (lambda batch: HornTheory.parse("->"), "^line 1"),
+        (lambda batch: np.ones(3, np.bool_), r"answered by bool of shape \(3,\); expected as many"),
+        (lambda batch: np.ones(len(batch)), "answered by float64 .* expected as many booleans"),
     ],
 )
-def test_checked_answers_that_are_none_are_told(answers, kind, message):
+def test_checked_answers_that_are_none_are_told(answers, message):
     with pytest.raises(ModelError, match=message):
-        Checked(answers, kind)(BATCH)
+        Checked(answers)(BATCH)
 
 
 def test_checked_nothing_is_not_asked_about():

@@ -8,14 +8,12 @@ was asked before.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, Vocabulary, Words, bits
-from hornbook.models import Floats
 from hornbook.queries.distributions import Distribution
 from hornbook.queries.literals import Groups, Literals
 from hornbook.queries.protocol import Membership
@@ -23,11 +21,8 @@ from hornbook.queries.protocol import Membership
 DRAWS = 32
 """Number of completions of an interpretation."""
 
-TRUE_SHARES = (0.05, 0.5, 0.2, 0.9, 0.1, 0.7, 0.35)
-"""Shares of true values in random completions, in the order in which they are tried."""
-
 TABLE_ROWS = 1 << 11
-"""Number of table rows for each share, a power of two: the last bits of a hash pick one."""
+"""Number of table rows, a power of two: the last bits of a hash pick one."""
 
 COMPLETIONS_BLOCK = 1 << 11
 """Number of interpretations completed at a time."""
@@ -39,11 +34,10 @@ MAX_ROUND = 16
 class Completions:
     """Numbered completions of partial interpretations, and answers about these by them.
 
-    Number 0 makes every unknown variable false. The others take unknown values from a table:
-    random rows at several densities of true values, or rows of a distribution. A variable and
-    its dual get opposite values, and of a group at most one is true: where one is known to be
-    true, the others are filled with false. The same interpretation is always completed in the same
-    ways; without unknown values the answer is the model's own.
+    Number 0 makes every unknown variable false. The others take unknown values from a table of rows
+    of a distribution. A variable and its dual get opposite values, and of a group at most one is
+    true: where one is known to be true, the others are filled with false. The same interpretation is
+    always completed in the same ways; without unknown values the answer is the model's own.
 
     Parameters
     ----------
@@ -51,13 +45,12 @@ class Completions:
         The variables.
     draws
         How many completions are tried.
+    rows
+        Where the rows of the table come from; what such a row does not know is false.
     rng
         The source of the table.
     groups
         Sets of variables that exclude each other.
-    rows
-        Where the rows of the table come from; what such a row does not know is false. By
-        default they are random, at the densities of `TRUE_SHARES` in turn.
     keep
         Variables that are never completed, and neither are their duals: the `heads` of a classifier.
 
@@ -67,7 +60,9 @@ class Completions:
     >>> def member(batch):  # pegasus, if and only if a horse with wings
     ...     horse, wings, pegasus = batch.to_array().T == 1
     ...     return pegasus == (horse & wings)
-    >>> completions = Completions(vocabulary, draws=8, rng=np.random.default_rng(0))
+    >>> from hornbook.queries.distributions import Random
+    >>> rows, rng = Random(vocabulary), np.random.default_rng(0)
+    >>> completions = Completions(vocabulary, draws=8, rows=rows, rng=rng)
     >>> completions.accept_some(member, Batch.from_array([[1, np.nan, 1], [0, np.nan, 1]], vocabulary))
     array([ True, False])
     >>> print(completions.describe())
@@ -80,9 +75,9 @@ class Completions:
         vocabulary: Vocabulary,
         draws: int = DRAWS,
         *,
+        rows: Distribution,
         rng: np.random.Generator,
         groups: Groups = (),
-        rows: Distribution | None = None,
         keep: Collection[int] = (),
     ) -> None:
         self.vocabulary, self.draws = vocabulary, draws
@@ -90,15 +85,10 @@ class Completions:
         drawn = self.literals.drawn
         self.groups = [np.searchsorted(drawn, sorted(group)) for group in self.literals.groups]
         self.kept = np.array([v in keep or vocabulary.dual(v) in keep for v in drawn.tolist()], np.bool_)
-        # (table rows, shares, drawn variables)
-        if rows is None:
-            dense = rng.random((TABLE_ROWS, len(TRUE_SHARES), len(drawn))) < np.array(TRUE_SHARES)[:, None]
-        else:
-            dense = bits.unpack(rows.draw(TABLE_ROWS, rng).true[drawn], TABLE_ROWS)[:, None].copy()
+        dense = bits.unpack(rows.draw(TABLE_ROWS, rng).true[drawn], TABLE_ROWS).copy()  # (rows, drawn)
         for group in self.groups:
             _keep_one_per_group(dense, group, rng)
-        packed = bits.pack_rows(dense.reshape(-1, len(drawn)))
-        self.table: Words = packed.reshape(*dense.shape[:2], -1)
+        self.table: Words = bits.pack_rows(dense)
         self.salt = rng.integers(0, 2**64, 2, np.uint64)
 
     def prepare(self, batch: Batch) -> UnknownCells:
@@ -123,21 +113,7 @@ class Completions:
                     break
             return accepted
 
-        return self._answer_in_blocks(accept, batch, np.bool_)
-
-    def maximise_margin(self, margin: Callable[[Batch], Floats], batch: Batch) -> Floats:
-        """The largest margin of a model among the completions; all of them are asked about."""
-
-        def maximise(cells: UnknownCells) -> Floats:
-            largest = np.full(len(cells.any), -np.inf, np.float32)
-            for numbers in rounds(self.draws):
-                cases = np.flatnonzero(cells.any | (numbers[0] == 0))
-                margins = margin(cells.complete(cases, numbers))
-                best = margins.reshape(len(cases), len(numbers)).max(axis=1)
-                largest[cases] = np.maximum(largest[cases], best)
-            return largest
-
-        return self._answer_in_blocks(maximise, batch, np.float32)
+        return self._answer_in_blocks(accept, batch)
 
     def vote(self, predict: Membership, batch: Batch) -> Bools:
         """What a model predicts of each interpretation, of partial ones for most of the completions."""
@@ -149,18 +125,16 @@ class Completions:
             labels[partial] = 2 * votes.reshape(len(partial), self.draws).sum(axis=1) >= self.draws
             return labels
 
-        return self._answer_in_blocks(count_votes, batch, np.bool_)
+        return self._answer_in_blocks(count_votes, batch)
 
     def describe(self) -> str:
         """What an answer to a membership query means."""
         return f"accepted: some completion is; rejected: none of {self.draws} completions is"
 
-    def _answer_in_blocks(
-        self, answer: Callable[[UnknownCells], NDArray[Any]], batch: Batch, kind: type[np.generic]
-    ) -> NDArray[Any]:
+    def _answer_in_blocks(self, answer: Callable[[UnknownCells], Bools], batch: Batch) -> Bools:
         """The answers about a batch, block by block, shape (items,)."""
         parts = [answer(self.prepare(block)) for block in batch.blocks(COMPLETIONS_BLOCK)]
-        return np.concatenate([np.zeros(0, kind), *parts])
+        return np.concatenate([np.zeros(0, np.bool_), *parts])
 
 
 class UnknownCells:
@@ -196,9 +170,9 @@ class UnknownCells:
         table, literals = self.completions.table, self.completions.literals
         numbers = np.tile(numbers, len(items))
         items = np.repeat(items, len(numbers) // max(1, len(items)))
-        turn, density = np.divmod(numbers - 1, table.shape[1])
-        row = (self.first[items] + turn.astype(np.uint64) * self.stride[items]) % np.uint64(TABLE_ROWS)
-        filling = table[row, density] & self.allowed[items]
+        turn = (numbers - 1).astype(np.uint64)
+        row = (self.first[items] + turn * self.stride[items]) % np.uint64(TABLE_ROWS)
+        filling = table[row] & self.allowed[items]
         filling[numbers == 0] = 0
         true = self.true[items] | filling
         false = self.false[items] | (self.unknown[items] ^ filling)
@@ -208,7 +182,7 @@ class UnknownCells:
 
 def _keep_one_per_group(dense: Bools, group: NDArray[np.intp], rng: np.random.Generator) -> None:
     """Keep one random true variable of the group in each row and make the others false, in place."""
-    preference = np.where(dense[..., group], rng.random((*dense.shape[:2], len(group))), 0)
+    preference = np.where(dense[..., group], rng.random((len(dense), len(group))), 0)
     dense[..., group] &= preference == preference.max(axis=-1, keepdims=True)
 
 

@@ -7,9 +7,7 @@ that reach the teacher.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar, cast
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +15,7 @@ from numpy.typing import NDArray
 from hornbook.deadline import Deadline
 from hornbook.errors import BudgetExhausted, HornbookError, ModelError
 from hornbook.logic import Batch, Bools, Vocabulary, bits
-from hornbook.models import Floats, Predictor
-from hornbook.models.outputs import SMALLEST_MARGIN
+from hornbook.models import Predictor
 from hornbook.queries.protocol import Membership
 
 
@@ -52,8 +49,8 @@ class Judge:
     >>> model = as_predictor(lambda array: array.mean(axis=1), encoding="half", name="mean")
     >>> judge = Judge(model, Vocabulary(["sunny", "happy"]))
     >>> batch = Batch.from_array([[1, np.nan], [0, np.nan]], judge.vocabulary)
-    >>> judge(batch), judge.margin(batch)
-    (array([ True, False]), array([ 0.25, -0.25], dtype=float32))
+    >>> judge(batch)
+    array([ True, False])
     >>> classifier = Judge(model, Vocabulary(["fever", "cough", "ill", "well"], {"ill": "well"}), "ill")
     >>> batch = Batch.from_array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, np.nan, np.nan]], classifier.vocabulary)
     >>> classifier(batch), classifier.predict(batch)
@@ -82,19 +79,6 @@ class Judge:
         accepted = np.ones(len(batch), np.bool_)
         accepted[known] = self.predict(batch[known]) == true[known]
         return accepted
-
-    def margin(self, batch: Batch) -> Floats:
-        """The signed distance from rejection, negative where the model rejects; infinite without a label."""
-        if self.label is None:
-            return self.predictor.margin(self._select_features(batch))
-        true, known = self._find_labels(batch)
-        leads = self.predictor.margin(self._select_features(batch[known]))
-        against = -leads
-        # a lead of 0 predicts true, so it contradicts a false label, however narrowly
-        against[against == 0] = -SMALLEST_MARGIN
-        margins = np.full(len(batch), np.inf, np.float32)
-        margins[known] = np.where(true[known], leads, against)
-        return margins
 
     def predict(self, batch: Batch) -> Bools:
         """What the model decides about the features, whatever the label."""
@@ -140,91 +124,67 @@ class Judge:
         return np.array(rows, np.intp), features
 
 
-AnswersT = TypeVar("AnswersT", bound=NDArray[Any])
-"""An array of answers: booleans, or margins."""
-
 TIMED_BLOCK = 1 << 10
 """Maximum number of questions asked at a time under a time limit."""
 
 
-class Counted(Generic[AnswersT]):
+class Counted:
     """Counts questions and batches."""
 
-    def __init__(self, member: Callable[[Batch], AnswersT]) -> None:
+    def __init__(self, member: Membership) -> None:
         self.member = member
         self.questions = self.batches = 0
 
-    def __call__(self, batch: Batch) -> AnswersT:
+    def __call__(self, batch: Batch) -> Bools:
         """Ask, and count."""
         self.questions += len(batch)
         self.batches += 1
         return self.member(batch)
 
 
-class Checked(Generic[AnswersT]):
-    """Raises `ModelError` for every error and malformed answer of a teacher; skips empty batches.
+class Checked:
+    """Raises `ModelError` for every error and malformed answer of a teacher; skips empty batches."""
 
-    Parameters
-    ----------
-    member
-        The teacher, or its margins.
-    kind
-        The type of a proper answer: `np.bool_`, or `np.floating` for margins.
-
-    """
-
-    def __init__(self, member: Callable[[Batch], AnswersT], kind: type[np.generic] = np.bool_) -> None:
+    def __init__(self, member: Membership) -> None:
         self.member = member
-        self.kind = kind
 
-    def __call__(self, batch: Batch) -> AnswersT:
+    def __call__(self, batch: Batch) -> Bools:
         """Ask, and look at the answers before passing them on."""
         if not len(batch):
-            return cast(AnswersT, np.zeros(0, np.bool_ if self.kind is np.bool_ else np.float32))
+            return np.zeros(0, np.bool_)
         try:
-            answers: Any = np.asarray(self.member(batch))
+            answers = np.asarray(self.member(batch))
         except BudgetExhausted:
             raise
         except HornbookError as error:
             raise ModelError(str(error)) from error
         except (Exception, SystemExit) as error:
             raise ModelError(f"{type(error).__name__}: {error}") from error
-        if answers.shape != (len(batch),) or not np.issubdtype(answers.dtype, self.kind):
-            wanted = "booleans" if self.kind is np.bool_ else "numbers, negative where it rejects"
+        if answers.shape != (len(batch),) or answers.dtype != np.bool_:
             raise ModelError(
                 f"{len(batch)} questions were answered by {answers.dtype} of shape {answers.shape}; "
-                f"expected as many {wanted}"
+                "expected as many booleans"
             )
-        wrong = np.isnan(answers)
-        if wrong.any():
-            raise ModelError(f"{int(wrong.sum())} of {len(batch)} answers are NaN")
-        return cast(AnswersT, answers)
+        return answers
 
 
 class Cached:
-    """Caches the last `size` answers and asks only for those it does not have."""
+    """Asks about no interpretation twice."""
 
-    def __init__(self, member: Membership, size: int = 1 << 18) -> None:
+    def __init__(self, member: Membership) -> None:
         self.member = member
-        self.size = size
-        self._answers: OrderedDict[tuple[int, int], bool] = OrderedDict()
+        self._answers: dict[tuple[int, int], bool] = {}
 
     def __call__(self, batch: Batch) -> Bools:
         """Answer from memory where possible, the rest in one batch."""
         keys = batch.masks
         new = {key: position for position, key in enumerate(keys) if key not in self._answers}
         if new:
-            questions = batch if len(new) == len(batch) else batch[list(new.values())]
-            self._answers.update(zip(new, self.member(questions).tolist(), strict=True))
-        for key in keys:
-            self._answers.move_to_end(key)
-        answers = np.array([self._answers[key] for key in keys], np.bool_)
-        while len(self._answers) > self.size:
-            self._answers.popitem(last=False)
-        return answers
+            self._answers.update(zip(new, self.member(batch[list(new.values())]).tolist(), strict=True))
+        return np.array([self._answers[key] for key in keys], np.bool_)
 
 
-class Budgeted(Generic[AnswersT]):
+class Budgeted:
     """Raises `BudgetExhausted` when the limit on questions or on time is reached.
 
     With a time limit, large batches are split so that the limit is noticed. `questions_asked` counts the
@@ -233,7 +193,7 @@ class Budgeted(Generic[AnswersT]):
 
     def __init__(
         self,
-        member: Callable[[Batch], AnswersT],
+        member: Membership,
         questions: int | None,
         seconds: float | None,
         spent: float = 0.0,
@@ -244,7 +204,7 @@ class Budgeted(Generic[AnswersT]):
         self.questions_asked = 0
         self.deadline = None if seconds is None else Deadline.after(seconds - spent)
 
-    def __call__(self, batch: Batch) -> AnswersT:
+    def __call__(self, batch: Batch) -> Bools:
         """Ask, if the budget allows it."""
         self._refuse_beyond(len(batch))
         parts = []
@@ -252,7 +212,7 @@ class Budgeted(Generic[AnswersT]):
         for part in [batch] if whole else batch.blocks(TIMED_BLOCK):
             self.charge(len(part))
             parts.append(self.member(part))
-        return cast(AnswersT, np.concatenate(parts))
+        return np.concatenate(parts)
 
     def charge(self, questions: int) -> None:
         """Charge questions to the budget."""

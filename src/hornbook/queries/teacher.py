@@ -15,7 +15,6 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, HornTheory, Vocabulary
 from hornbook.models import (
     ClassifierTeacher,
-    Floats,
     Predictor,
     bind_classifier,
     columns_with_missing,
@@ -145,13 +144,6 @@ class QueryTeacher:
             self.judge(items)
             if self._completions is None
             else self._completions.accept_some(self.judge, items)
-        )
-
-    def margin(self, batch: Batch) -> Floats:
-        """The model's margins; negative where it rejects."""
-        items, margin = self._literals.propagate(batch), self.judge.margin
-        return (
-            margin(items) if self._completions is None else self._completions.maximise_margin(margin, items)
         )
 
     @property
