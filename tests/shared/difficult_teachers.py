@@ -113,10 +113,6 @@ class Network:
         threshold = float(np.quantile(scores(distribution.draw(10_000, rng)), 1 - accepted))
         self.predictor = replace(scores, threshold=threshold)
 
-    def margin(self, batch: Batch) -> Floats:
-        """The network's output, less the threshold."""
-        return self.predictor.margin(batch)
-
     def __call__(self, batch: Batch) -> Bools:
         """Where the margin is not negative."""
         return self.predictor.decide(batch)

@@ -41,7 +41,7 @@ from hornbook.queries.teacher import QueryTeacher
 from hornbook.randomness import Purpose, generator
 from hornbook.statistics import Share, check_tolerances, sample_size
 
-POOL_SAMPLES = 1 << 14
+POOL_SAMPLES = 1 << 16
 """Labelled samples that rules are compared on during a run."""
 
 FRESH_SAMPLES = 1 << 13
