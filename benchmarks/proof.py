@@ -68,7 +68,7 @@ def networks(task: Task) -> Iterator[tuple[str, MLP]]:
 def extracted(task: Task, network: MLP) -> tuple[Rule, ...]:
     """Rules read out by equivalence queries."""
     settings = Settings(Budget(equivalence_queries=RULES + 10), pool=1 << 14, evaluation=1 << 12, tries=3)
-    found = extract(network, task.mixed, settings, margin=network.log_odds, heads=task.heads)
+    found = extract(network, task.mixed, settings, heads=task.heads)
     return found.rules[:RULES]
 
 

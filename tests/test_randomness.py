@@ -121,4 +121,4 @@ def test_no_two_draws_of_a_run_use_the_same_words(kind, monkeypatch):
         for name in ("draw", "draw_near"):
             patched.setattr(RowSampler, name, record(getattr(RowSampler, name)))
         EXTRACTIONS[kind](pd.DataFrame(values, columns=list("abcdef")))
-    assert len(states) >= (3 if kind == "explanation" else 5) and len(set(states)) == len(states)
+    assert len(states) >= (3 if kind == "explanation" else 4) and len(set(states)) == len(states)
