@@ -153,7 +153,7 @@ def test_parse_claims_reads_every_kind_of_line():
         ("age > old -> a", "with a number, not with 'old'"),
         ("age > 40", "is no claim; write: age > 40 & sex = f -> good"),
         ("age > 40 ->", "ends with a class"),
-        ("-> a", "'' is no condition"),
+        ("-> a", "true -> class"),
         ("s in A11 -> a", "is no condition; write age > 40"),
         ("s in {a = b} -> a", "a text with signs stands in double quotes"),
         ("otherwise if age > 40: a", "depends on those above it"),

@@ -20,7 +20,7 @@ from adapter_models import (
 
 from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Vocabulary
-from hornbook.models import ENCODINGS, Encoding, as_predictor, load_model
+from hornbook.models import ENCODINGS, Encoding, as_predictor, load_model, loading
 
 BATCH = Batch.from_array(np.random.default_rng(8).choice([0, 1, np.nan], (90, WIDTH)), VOCABULARY)
 
@@ -125,6 +125,30 @@ def test_load_model_half_a_file(suffix, tmp_path):
     SAVERS[suffix](path)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(HornbookError, match=f"model{suffix} is"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        "os.abort()",
+        "time.sleep(60)",
+        "bytearray(10**12)",
+        "model = lightgbm.Booster(model_file=path); model.predict = lambda *_, **__: os.abort(); return model",
+    ],
+    ids=["ends the process", "never returns", "takes all memory", "ends it when asked"],
+)
+def test_load_model_files_that_their_library_does_not_survive(behaviour, tmp_path, monkeypatch):
+    path = tmp_path / "model.txt"
+    save_lightgbm(path)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, time\nimport hornbook.models.loading as loading\n"
+        f"def read(path):\n    import lightgbm\n    {behaviour}\nloading.READERS['.txt'] = read\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    if "sleep" in behaviour:
+        monkeypatch.setattr(loading, "TRIAL_SECONDS", 2.0)
+    with pytest.raises(HornbookError, match="loading it ends the process, never ends, or takes more memory"):
         load_model(path)
 
 

@@ -245,6 +245,8 @@ def _parse_line(line: str, code_book: CodeBook) -> Claim:
         raise HornbookError(
             f"{line!r} is no claim; write: age > 40 & sex = f -> good, or: more income never lowers good"
         )
+    if not body.strip():
+        raise HornbookError("a rule without conditions is written true -> class")
     conditions = [] if body.strip() == "true" else _read_conditions(body, code_book)
     return RuleClaim(tuple(conditions), _parse_outcome(heads[0]))
 
