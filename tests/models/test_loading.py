@@ -134,7 +134,7 @@ def test_load_model_half_a_file(suffix, tmp_path):
         "os.abort()",
         "time.sleep(60)",
         "bytearray(10**12)",
-        "model = lightgbm.Booster(model_file=path); model.predict = lambda *_, **__: os.abort(); return model",
+        "own = lightgbm.Booster(model_file=path); own.predict = lambda *_, **__: os.abort(); return own",
     ],
     ids=["ends the process", "never returns", "takes all memory", "ends it when asked"],
 )

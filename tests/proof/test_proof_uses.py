@@ -11,11 +11,20 @@ from test_proof import accepted, module, vocabulary_of
 
 from hornbook.cli import main
 from hornbook.extraction import learn_theory
-from hornbook.logic import BOTTOM
+from hornbook.logic import BOTTOM, HornTheory
 from hornbook.models import as_predictor
-from hornbook.queries import Binariser, Budget, Proved, QuerySubject, Settings, Unknown, interpretation
+from hornbook.queries import (
+    Binariser,
+    Budget,
+    HornRules,
+    Proved,
+    QuerySubject,
+    Settings,
+    Unknown,
+    interpretation,
+)
 from hornbook.runs import ProofLimits, make_prover, prove_lines
-from hornbook.runs.proving import is_confirmed
+from hornbook.runs.proving import is_confirmed, prove_explanation
 
 
 @pytest.mark.parametrize("total", [None, -1])
@@ -39,6 +48,21 @@ def test_every_rule_that_is_shown_has_a_verdict_which_brute_force_gives_too(tota
         refuted = sum(bool(line.mark) for line in proved.lines)
         assert (f"Of the rules {refuted} are refuted" in str(proved.notes)) == bool(refuted)
     assert seen == ({"undecided"} if total else {"proved", "refuted"})
+
+
+def test_a_verdict_is_about_its_own_line_though_one_of_them_always_holds():
+    frame = pd.DataFrame(list(product([0, 1], repeat=3)), columns=list("abc"))
+    binariser = Binariser.fit(frame, dual=True)
+    text = "a & b -> false\na & not_a -> false\nb & not_c -> false\nnot_a & c -> false"
+    rules = HornRules(binariser, HornTheory.parse(text, binariser.vocabulary).rules)
+    seen = set()
+    for seed in range(4):
+        judge = as_predictor(module([6, 6, 4], seed), encoding="half")
+        prover = make_prover(QuerySubject.bind(judge, frame, binariser=binariser))
+        for rule, verdict in zip(rules.rules, prove_explanation(rules, prover), strict=True):
+            assert verdict.status == prover.prove_rule(rule).status
+            seen.add(verdict.status)
+    assert seen == {"proved", "refuted"}
 
 
 def test_verdicts_are_confirmed_up_to_the_last_digits_of_a_margin():

@@ -24,7 +24,7 @@ from hornbook.proof import (
     make,
     prove_in_time,
 )
-from hornbook.queries import Guarantee, Proved, QuerySubject, Unknown
+from hornbook.queries import Guarantee, HornRules, Proved, QuerySubject, Unknown
 from hornbook.runs.folder import is_unfinished
 
 PROVABLE_FORMS = ("rules", "tree")
@@ -155,7 +155,8 @@ def prove_explanation(
 def _list_questions(explanation: Explanation, prover: LineProver) -> Iterator[Callable[..., Verdict[Any]]]:
     """For each line that claims something, in order, what asks the prover about it."""
     if isinstance(prover, RuleProver):
-        yield from (partial(prover.prove_rule, rule) for rule in explanation.compile().rules)
+        assert isinstance(explanation, HornRules)
+        yield from (partial(prover.prove_rule, rule) for rule in explanation.rules)
         return
     regions = list(explanation.list_regions())
     if regions and len(explanation.classes) != prover.classes:
