@@ -115,8 +115,6 @@ def check(
     """
     if samples < 1:
         raise HornbookError(f"a claim is checked on at least one row; got samples={samples}")
-    if samples < 1:
-        raise HornbookError(f"a claim is checked on at least one row; got samples={samples}")
     listed = [_list_cases(claim, subject) for claim in read_claims(claims, subject)]
     prover, deadline = None, Deadline.after(total_seconds)
     if proof:
