@@ -100,6 +100,13 @@ def test_horn_rules_say_what_would_change_a_decision(table_rules):
     assert told == ["not ill, because", "  no rule decides", "with ascites is true it would be ill"]
 
 
+def test_horn_rules_that_contradict_each_other_about_a_row_say_so():
+    rules = HornTheory.parse("fever -> ill \n age=high -> not_ill", RULES.vocabulary)
+    told = str(explain_row(HornRules(BINARISER, rules.rules, "ill"), {"age": 80, "fever": 1})).splitlines()
+    assert told[:2] == ["not ill, because", "  the rules contradict each other"]
+    assert set(told[2:4]) == {"  fever is true", "  age > 50"} and told[-1].endswith("it would be ill")
+
+
 def test_horn_rules_put_alternatives_of_a_condition_in_brackets(table_rules):
     low, high = table_rules.describe("age=low"), table_rules.describe("age=high")
     assert table_rules.lines()[0].text == f"if ascites is true and ({low} or {high})"

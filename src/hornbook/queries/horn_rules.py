@@ -217,8 +217,10 @@ class HornRules(Explanation):
         proof = None if goal is None else self.theory.explain(Rule(given, goal))
         if proof is None:
             return ("no rule is broken" if self.label is None else "no rule decides",)
-        needed = {v for rule in proof.steps for v in rule.body}
-        return self._describe_all(needed & proof.facts)
+        needed = self._describe_all({v for rule in proof.steps for v in rule.body} & proof.facts)
+        if self.label is not None and isinstance(goal, Bottom):  # then the default decides
+            return ("the rules contradict each other", *needed)
+        return needed
 
     def compile(self) -> TheoryOfVariables:
         """The theory itself."""
