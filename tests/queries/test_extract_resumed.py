@@ -101,6 +101,15 @@ def test_extract_trace_is_tied_to_its_settings(changed, short_run):
     assert short_run["trace"].read_text("utf-8") == text
 
 
+def test_extract_begins_anew_where_the_trace_was_removed(short_run, tmp_path):
+    for file in short_run["trace"].parent.glob("trace.*"):
+        shutil.copy(file, tmp_path)
+    (tmp_path / "trace.jsonl").unlink()
+    other = {"settings": replace(short_run["settings"], seed=1)}
+    found = extract(**short_run | other | {"trace": tmp_path / "trace.jsonl"})
+    assert found == extract(**short_run | other | {"trace": None})
+
+
 def test_extract_trace_is_continued_with_a_larger_budget(short_run, tmp_path):
     path = tmp_path / "trace.jsonl"
     for file in short_run["trace"].parent.glob("trace.*"):

@@ -227,7 +227,9 @@ class Trace:
         if path is None:
             return cls()
         header = json.dumps({"settings": settings}, ensure_ascii=False)
-        if path.exists() and not header.startswith(read_text(path).partition("\n")[0]):
+        if not path.exists():  # answers that are left are those of another run
+            path.with_suffix(ANSWERS_SUFFIX).unlink(missing_ok=True)
+        elif not header.startswith(read_text(path).partition("\n")[0]):
             raise HornbookError(
                 f"{path} is not the trace of a run with these settings; give the settings with which it was "
                 "made, or remove it to begin anew"
