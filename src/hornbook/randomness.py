@@ -42,6 +42,7 @@ class Purpose(Enum):
     ANSWER_CHECK = "questions that are asked twice"
     EVALUATION = "evaluation"
     EVALUATION_ORDER = "order of rows in an evaluation"
+    COHERENCE = "coherence"
     PROPERTY_CHECK = "property check"
     REASON_MEASUREMENT = "measuring reasons"
 

@@ -33,7 +33,7 @@ def test_extract_names_what_a_model_did_that_fails(fault):
 
 
 def test_learn_keeps_what_was_learned_of_a_model_that_fails():
-    extraction = learn(FaultyClassifier(TREE, "raise", after=400_000), ROWS, target="ill", max_queries=5)
+    extraction = learn(FaultyClassifier(TREE, "raise", after=329_500), ROWS, target="ill", max_queries=5)
     assert re.match(f"the model failed: .*{MESSAGES['raise']}", extraction.stop_reason)
     assert len(extraction.theory)
     assert "The model failed: figures are from 0 of 62 held-out rows" in extraction.notes[-1]

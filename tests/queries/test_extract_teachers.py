@@ -2,8 +2,10 @@
 
 import time
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from difficult_teachers import Coin, Constant, Failing, Mistaken, Network, Noisy, Slow
 from extractions import (
@@ -17,7 +19,8 @@ from extractions import (
 
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Rule
-from hornbook.queries import Budget, Counted, Pac, Settings, Unknown, extract
+from hornbook.models import as_predictor
+from hornbook.queries import Budget, Counted, Pac, QuerySubject, Settings, Unknown, extract
 
 
 def test_constant_yes():
@@ -124,3 +127,19 @@ def test_a_budget_of_equivalence_queries():
     found = extract(THEORY.satisfied_by, PARTIAL, settings, watch=lambda entry: seen.append(entry["query"]))
     assert found.stop_reason == "budget of 3 equivalence queries" and seen == [1, 2, 3]
     assert found.rules and found.guarantee == Unknown(found.stop_reason)
+
+
+def binary_teacher(judge):
+    rows = pd.DataFrame(list(product([0, 1], repeat=3)), columns=list("abc"))
+    return QuerySubject.bind(as_predictor(judge, encoding="half"), rows).teacher
+
+
+def test_a_formula_never_contradicts_itself_about_unknown_values():
+    teacher = binary_teacher(lambda array: ~((array[:, 0] == 1) & (array[:, 1] == 0)))
+    rate = teacher.measure_incoherence(500)
+    assert rate.hits == 0 < rate.size < 500  # cases without unknown values are not counted
+
+
+def test_a_judge_that_accepts_the_unknown_alone_contradicts_itself_wherever_something_is_unknown():
+    rate = binary_teacher(lambda array: (array == 0.5).any(axis=1)).measure_incoherence(500)
+    assert rate.hits == rate.size > 0

@@ -36,6 +36,7 @@ from hornbook.queries import (
     extract,
     measure_disagreement,
 )
+from hornbook.queries.completions import DRAWS
 from hornbook.queries.membership import TIMED_BLOCK, Checked
 from hornbook.queries.teacher import QueryTeacher
 from hornbook.randomness import Purpose, generator
@@ -52,6 +53,9 @@ MEASURING_SHARE = 0.2
 
 POOL_SHARE, FRESH_SHARE, NO_LIMIT = 0.05, 0.05, 1 << 62
 """Share of a limit of answers that stored and fresh samples take, and as good as no limit."""
+
+PARTIAL_SAMPLES = 500
+"""Interpretations with unknown values on which it is measured how often a model contradicts itself."""
 
 CHECKED_QUESTIONS = 256
 """Questions that are asked before a run and after it, to see whether the model gives other answers."""
@@ -228,6 +232,7 @@ class TheoryMeasurement:
                 *subject.describe_units(),
                 *self._note_choice(point, points[-1]),
                 *self._list_notes(rules, rules.derive(samples[0])),
+                *self._note_incoherence(),
                 *self._compare_with_target(rules.theory),
                 *self._note_changed_answers(),
                 *answers.list_notes(),
@@ -303,8 +308,7 @@ class TheoryMeasurement:
     def _compare_with_target(self, theory: HornTheory) -> Iterator[str]:
         """How often a judge, its rules and its target T differ, on twice the samples of a query."""
         teacher, settings, answers = self.subject.teacher, self.settings, self.answers
-        late = answers.deadline is not None and answers.deadline.passed
-        if teacher.theory is None or answers.failure is not None or late:
+        if teacher.theory is None or answers.are_over:
             return
         width = len(teacher.theory.vocabulary)
         size = 2 * sample_size(settings.size, width, settings.epsilon, settings.delta, 1)
@@ -336,9 +340,22 @@ class TheoryMeasurement:
         if teacher.reads_columns:
             yield "The model reads columns: each bin is asked about by several values observed in it."
 
+    def _note_incoherence(self) -> list[str]:
+        """How often the model's answers about unknown values come from no formula."""
+        if self.answers.are_over:
+            return []
+        size = afford(DRAWS * PARTIAL_SAMPLES, FRESH_SHARE) // DRAWS
+        try:
+            rate = self.subject.teacher.measure_incoherence(size)
+        except (ModelError, BudgetExhausted):
+            return []
+        if rate is None or not rate.size:
+            return []
+        return [f"The model contradicts itself about unknown values on {rate} of the samples."]
+
     def _note_changed_answers(self) -> list[str]:
         """What answers are others than before the run."""
-        if self.check is None or self.answers.failure is not None:
+        if self.check is None or self.answers.are_over:
             return []
         try:
             return list(self.check.describe_changes())
@@ -374,6 +391,11 @@ class Answers:
             return cls(None, failure)
         return cls(Deadline.after(max_seconds - clock.elapsed), failure)
 
+    @property
+    def are_over(self) -> bool:
+        """Whether the model has failed, or the time is up."""
+        return self.failure is not None or (self.deadline is not None and self.deadline.passed)
+
     def label_rows(
         self, decide: Callable[[Any], Bools], rows: pd.DataFrame, name: str, rng: np.random.Generator
     ) -> tuple[pd.DataFrame, Bools]:
@@ -387,7 +409,7 @@ class Answers:
         by_place, parts = getattr(items, "iloc", items), [np.zeros(0, np.bool_)]
         step = len(items) if self.deadline is None else TIMED_BLOCK
         for start in range(0, len(items), max(1, step)):
-            if self.failure is not None or (self.deadline is not None and self.deadline.passed):
+            if self.are_over:
                 break
             try:
                 parts.append(decide(by_place[start : start + step]))

@@ -29,6 +29,7 @@ from hornbook.queries.membership import Judge
 from hornbook.queries.variables import Binariser, is_binary, wrap_column_model
 from hornbook.queries.violations import target_questions, target_theory
 from hornbook.randomness import Purpose, generator
+from hornbook.statistics import Share
 from hornbook.tables import Kind, infer_kind, read_frame, split_rows
 
 MISSING_SHARE, EXCHANGED_SHARE = 0.1, 0.05
@@ -124,10 +125,12 @@ class QueryTeacher:
     def _literals(self) -> Literals:
         return Literals.of(self.distribution.vocabulary, self.binariser.groups)
 
-    @cached_property
+    @property
     def _completions(self) -> Completions | None:
-        if self.judge.predictor.encoding.native:
-            return None
+        return None if self.judge.predictor.encoding.native else self._row_completions
+
+    @cached_property
+    def _row_completions(self) -> Completions:
         rows = Rows(self.rows)
         return Completions(
             self.distribution.vocabulary,
@@ -159,6 +162,20 @@ class QueryTeacher:
     def describe(self) -> str:
         """How unknown values are answered, in words."""
         return "the model's own" if self._completions is None else self._completions.describe()
+
+    def measure_incoherence(self, size: int) -> Share | None:
+        """The share of partial interpretations whose answer contradicts the answers about their completions.
+
+        A formula accepts a partial interpretation exactly if it accepts a completion; a network's answers
+        about unknown values may come from no formula. Accepted is contradicted as far as completions are
+        tried. None for a model whose answers are those of completions.
+        """
+        if self._completions is not None:
+            return None
+        drawn = self.distribution.draw(size, generator(self.seed, Purpose.COHERENCE))
+        items = self._literals.propagate(drawn)
+        partial = items[self._row_completions.prepare(items).any]
+        return Share.where(self(partial) != self._row_completions.accept_some(self.judge, partial))
 
     def prover(self, seconds: float = PROOF_SECONDS) -> RuleProver:
         """A prover of the model's answers for every input, with a time limit in seconds per question."""

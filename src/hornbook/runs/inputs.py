@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
@@ -184,7 +185,7 @@ def load_target_table(
     if not exists and source in DATASETS:
         table = _number_table(load_dataset(source))
         target = target or str(table.label)
-    elif not exists and Path(source).is_dir():
+    elif os.path.isdir(source):
         raise HornbookError(
             f"{source} is a folder; name its files in a query: SELECT * FROM '{source}/*.csv'"
         )
