@@ -53,6 +53,9 @@ Entry: TypeAlias = dict[str, Any]
 ANSWERS_SUFFIX = ".answers"
 """The end of the name of the file beside a trace that keeps the teacher's answers, a byte each."""
 
+COMPARED_ANSWERS = 256
+"""How many of the kept answers a teacher is asked for again, to tell whether it is the same one."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -266,7 +269,8 @@ class Trace:
 class KeptAnswers:
     """A teacher whose answers are kept in a file; those that are there already are not asked for again.
 
-    The same run asks the same questions, so answers are known by their places alone.
+    The same run asks the same questions, so answers are known by their places alone. The teacher is asked
+    again about some of the first; if it answers otherwise now, it is another one, and all are asked for.
 
     Parameters
     ----------
@@ -280,9 +284,16 @@ class KeptAnswers:
     def __init__(self, member: Membership, path: Path) -> None:
         self.member, self.path = member, path
         self.earlier: Bools = np.fromfile(path, np.uint8) == 1 if path.exists() else np.zeros(0, np.bool_)
+        self.is_compared = False
 
     def __call__(self, batch: Batch) -> Bools:
         """Answer from the file as far as it goes, and ask for the rest."""
+        if not self.is_compared:
+            self.is_compared = True
+            first = self.earlier[: min(len(batch), COMPARED_ANSWERS)]
+            if len(first) and (self.member(batch[: len(first)]) != first).any():
+                self.earlier = self.earlier[:0]
+                write_file(self.path, "")
         known, self.earlier = self.earlier[: len(batch)], self.earlier[len(batch) :]
         if len(known) == len(batch):
             return known
