@@ -2,9 +2,8 @@
 
 from functools import partial
 
-import pandas as pd
 import pytest
-from coverage_trials import Coverage, Trial, meet_words, try_classifier, try_diff, try_judge, try_queries
+from coverage_trials import Coverage, Trial, try_classifier, try_diff, try_judge, try_queries
 
 from hornbook.extraction import explaining, learning
 
@@ -57,13 +56,6 @@ def test_intervals_of_a_diff_cover_the_truth_about_new_rows_where_rows_repeat():
     for seed in range(8):
         coverage.add(try_diff(seed, rows=150, fresh=4000, repeats=10, max_literals=4))
     assert coverage.runs["diff: share of errors"] == 8 and not coverage.misses()
-
-
-def test_words_of_groups_are_met_by_the_rows_that_they_speak_of():
-    rows = pd.DataFrame({"x0": [-1.0, 0.0, 1.0, 2.0], "model says": ["high", "high", "not high", "high"]})
-    assert meet_words("x0 ≤ 0", rows).tolist() == [True, True, False, False]
-    assert meet_words("-1 < x0 ≤ 1 and model says = high", rows).tolist() == [False, True, False, False]
-    assert meet_words("x0 > 0 and model says ≠ high", rows).tolist() == [False, False, True, False]
 
 
 def test_coverage_misses_intervals_that_are_too_narrow():

@@ -8,7 +8,6 @@ independent trials.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -237,21 +236,6 @@ def try_diff(seed: int, rows: int, fresh: int, repeats: int = 1, **settings: Any
     others = draw_rows(fresh, _source(seed, FRESH_ROWS))
     chances = err(others)
     yield Trial("diff: share of errors", _covers(found.share, float(chances.mean())))
-
-
-def meet_words(condition: str, rows: pd.DataFrame) -> Bools:
-    """Which rows meet conditions in words, such as `0.2 < x1 ≤ 0.7 and model says = high`."""
-    met = np.ones(len(rows), np.bool_)
-    for words in condition.replace("−", "-").split(" and "):
-        if level := re.fullmatch("(.+) (=|≠) (.+)", words):
-            met &= (rows[level[1]] == level[3]).to_numpy() == (level[2] == "=")
-            continue
-        above, column, sign, end = re.fullmatch(r"(?:(\S+) < )?(x\d)(?: (≤|>) (\S+))?", words).groups()
-        values = rows[column].to_numpy()
-        met &= values > float(above or -np.inf)
-        if sign:
-            met &= (values <= float(end)) == (sign == "≤")
-    return met
 
 
 def try_judge(seed: int, rows: int, fresh: int, **settings: Any) -> Iterator[Trial]:
