@@ -430,3 +430,22 @@ def test_an_onnx_model_with_an_input_a_column_reads_a_mixed_table_and_keeps_its_
     teacher = bind_classifier(session, shuffled, seed=0)
     assert set(teacher.classes) == set(THIRDS)
     assert_labels(teacher, shuffled, model.predict(table))
+
+
+def test_numbers_of_classes_are_no_scores():
+    """A class that no row gets is known from the probabilities, or refused when it is answered."""
+
+    class Model:
+        def predict(self, rows):
+            return (rows["age"] > 40).astype(int).to_numpy() + (rows["age"] > 80).to_numpy()
+
+        def predict_proba(self, rows):
+            return np.eye(3)[self.predict(rows)]
+
+    table, older = pd.DataFrame({"age": np.arange(20.0, 80)}), pd.DataFrame({"age": [90.0]})
+    teacher = bind_classifier(Model(), table, seed=0)
+    assert teacher.classes == (0, 1, 2) and teacher.labels(older).tolist() == [2]
+    teacher = bind_classifier(Model().predict, table, seed=0)
+    assert teacher.classes == (0, 1)
+    with pytest.raises(ModelError, match="answers a row with 2, which it answered about no row of the table"):
+        teacher.labels(older)

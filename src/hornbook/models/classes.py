@@ -167,7 +167,12 @@ def find_answered_classes(predictor: Predictor, frame: pd.DataFrame) -> Predicto
     labels = None
     if predictor.output == "score":
         labels = _list_answered_labels(answers, predictor.name, names)
-    if labels is None:  # a label of 0 or 1 is a score too
+    columns = _count_probabilities(predictor, frame)
+    if columns > 2 and set(labels or ()) <= set(range(columns)):
+        labels = tuple(range(columns))  # though some may be answered about no row
+    if labels is None and names is None and np.issubdtype(answers.dtype, np.integer):
+        labels = (0, 1)
+    if labels is None:  # a number from 0 to 1 is a score
         return replace(predictor, classes=(False, True) if answers.dtype == np.bool_ else names or (0, 1))
     number = partial(_number_answers, predictor.outputs, predictor.name, labels)
     return replace(predictor, outputs=partial(one_hot, number, len(labels)), classes=labels, labels=number)
@@ -261,6 +266,15 @@ def describe_numbers(name: str, number: float, threshold: str) -> str:
         f"{name} answers with numbers, such as {number:g}, and an explanation needs classes; say from which "
         f"number on it says yes{threshold}"
     )
+
+
+def _count_probabilities(predictor: Predictor, frame: pd.DataFrame) -> int:
+    """The number of columns of a model's probabilities beside its labels; 0 if it has none."""
+    if not all(hasattr(predictor.source, method) for method in ("predict", "predict_proba")):
+        return 0
+    scorer = replace(predictor, outputs=predictor.source.predict_proba)
+    probabilities = scorer.raw_answers(scorer.read(_list_complete(frame).head(1)))
+    return probabilities.shape[1] if probabilities.ndim == 2 else 0
 
 
 def _number_answers(

@@ -145,7 +145,7 @@ def _compare_again(
     """Make a run again in a temporary folder, and compare the files."""
     with TemporaryDirectory() as scratch:
         try:
-            extraction = _make_again(run, table, loaded, source, Path(scratch))
+            extraction, verdicts = _make_again(run, table, loaded, source, Path(scratch))
         except ModelError:
             raise
         except Exception as error:  # settings that no run has can fail anywhere
@@ -154,9 +154,10 @@ def _compare_again(
                 str(run.folder), False, f"it cannot be made again as it says: {says.splitlines()[0]}"
             )
             return
-        for line, text in zip(extraction.lines, extraction.explanation.lines(), strict=True):
+        for line, text, now in zip(extraction.lines, extraction.explanation.lines(), verdicts, strict=True):
             if line.guarantee is not None and line.guarantee.kind == "undecided":
-                yield Finding(text.text, None, f"its proof is not derived: it was left {line.guarantee}")
+                says = f"its proof is not derived: it was left {line.guarantee}; made again: {now}"
+                yield Finding(text.text, None, says)
         made = {name: (Path(scratch) / name).read_bytes() for name in list_run_files(Path(scratch))}
     unrepeated = (TIMES_FILE, *list_model_files(run.config))
     for name in sealed:
@@ -174,8 +175,10 @@ def _compare_again(
             yield Finding(name, False, "it is not among the sealed files of the run")
 
 
-def _make_again(run: Run, table: TargetTable, loaded: Any, source: str, folder: Path) -> Extraction:
-    """Make a run again in a folder, as the commands make runs; the result."""
+def _make_again(
+    run: Run, table: TargetTable, loaded: Any, source: str, folder: Path
+) -> tuple[Extraction, list[Any]]:
+    """Make a run again in a folder, as the commands make runs: the result, and each line's verdict now."""
     settings, proof = run.config["settings"], run.config.get("proof")
     book = settings["code_book"]
     words = read_code_book(book and run.find_file(book), table.frame_of(settings))
@@ -202,11 +205,12 @@ def _make_again(run: Run, table: TargetTable, loaded: Any, source: str, folder: 
         extraction = explain_as_set(subject, settings)
         prover = None if proof is None else make_prover(subject)
     extraction = new.complete(extraction, prover, proof and ProofLimits(**proof).relax())
+    verdicts = [line.guarantee for line in extraction.lines]
     if len(extraction.lines) == len(run.extraction.lines):
         pairs = zip(extraction.lines, run.extraction.lines, strict=True)
         extraction = replace(extraction, lines=tuple(_settle(*pair) for pair in pairs))
     new.save(extraction)
-    return extraction
+    return extraction, verdicts
 
 
 def _settle(made: LineStatistics, stated: LineStatistics) -> LineStatistics:
