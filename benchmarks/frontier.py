@@ -34,7 +34,7 @@ from sklearn.model_selection import train_test_split
 
 from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.randomness import Purpose, generator
-from hornbook.surrogates import SampleSource, choose_candidate, search_explanations
+from hornbook.surrogates import SampleSource, SearchSettings, choose_candidate, search_explanations
 from hornbook.surrogates.search import ChoiceSamples
 
 SAMPLES = 16_000
@@ -75,8 +75,7 @@ def judge_ours(
     started = time.process_time()
     result = search_explanations(
         SampleSource.of(teacher.labels, teacher.sampler, tuple(map(str, teacher.classes))),
-        max_literals=max(sizes),
-        n_samples=SAMPLES,
+        SearchSettings(max_literals=max(sizes), n_samples=SAMPLES),
         seed=seed,
     )
     seconds = time.process_time() - started

@@ -28,7 +28,7 @@ from sklearn.model_selection import train_test_split
 from hornbook.extraction.explaining import LabelledFrame, measure_risks
 from hornbook.models import ClassifierTeacher, bind_classifier
 from hornbook.randomness import Purpose, generator
-from hornbook.surrogates import SampleSource, search_explanations
+from hornbook.surrogates import SampleSource, SearchSettings, search_explanations
 
 TABLES = ("pima", "mammographic", "churn", "australian")
 SAMPLES, SIZES, BINS = 16_000, (2, 4, 8, 13), 10
@@ -45,7 +45,7 @@ def predict_ours(teacher: ClassifierTeacher, seed: int, test, size: int) -> np.n
     """The risk of each row by the table of totals of the best card of up to so many literals."""
     names = tuple(map(str, teacher.classes))
     source = SampleSource.of(teacher.labels, teacher.sampler, names)
-    found = search_explanations(source, seed=seed, max_literals=size, form="card", n_samples=SAMPLES)
+    found = search_explanations(source, SearchSettings("card", size, SAMPLES), seed=seed)
     card = max((one for one in found.candidates if one.form == "card"), key=lambda one: one.worth).explanation
     fresh = teacher.sampler.draw_near(SAMPLES // 2, generator(seed, Purpose.CANDIDATE_CHOICE))
     labelled = LabelledFrame(fresh, teacher.labels(fresh))

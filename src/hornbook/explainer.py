@@ -54,7 +54,7 @@ from hornbook.runs import (
 from hornbook.runs.folder import TRACE_FILE
 from hornbook.runs.making import read_learning
 from hornbook.storage import lock_folder
-from hornbook.surrogates import Form
+from hornbook.surrogates import Form, SearchSettings
 from hornbook.tables import as_frame
 
 Parameters = ParamSpec("Parameters")
@@ -278,14 +278,7 @@ class Explainer(Displayed):
         if test is None and test_weight is not None:
             raise HornbookError("test_weight is about test rows; give them as test=")
         subject = self.subject.hold_out() if test is None else self.subject.with_test_rows(test, test_weight)
-        extraction = explain(
-            subject,
-            form=form,
-            max_literals=max_literals,
-            n_samples=n_samples,
-            balance=balance,
-            certify=certify,
-        )
+        extraction = explain(subject, SearchSettings(form, max_literals, n_samples, balance, certify))
         return extraction if prover is None else prove_lines(extraction, prover, ProofLimits(proof_seconds))
 
     @_as_question

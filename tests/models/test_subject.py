@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from hornbook.errors import HornbookError
 from hornbook.extraction import explain
 from hornbook.models import Subject, as_predictor, note_levels
+from hornbook.surrogates import SearchSettings
 from hornbook.tables import split_rows
 
 ROWS = pd.DataFrame(np.random.default_rng(0).normal(size=(150, 3)), columns=list("abc"))
@@ -59,7 +60,7 @@ def test_a_model_of_many_classes_is_asked_once_about_each_row(classes):
             method: len(ROWS),
         }
     before = model.asked["predict"]
-    extraction = explain(subject, form="tree", n_samples=500)
+    extraction = explain(subject, SearchSettings("tree", n_samples=500))
     asked_again = model.asked["predict"] - before - extraction.answers
     assert asked_again == len(subject.teacher.frame)  # to notice answers that change
 

@@ -12,7 +12,7 @@ from laws import draw_examples
 from hornbook.explanations import Split
 from hornbook.explanations.tree import decide_rows
 from hornbook.models import RowSampler
-from hornbook.surrogates import SampleSource, search_explanations
+from hornbook.surrogates import SampleSource, SearchSettings, search_explanations
 from hornbook.surrogates.grid import Grid
 from hornbook.surrogates.tree import FULL_WORK, find_best_trees
 
@@ -94,9 +94,7 @@ def test_frontier_says_what_is_optimal_on_its_samples():
 
     found = search_explanations(
         SampleSource.of(decide, RowSampler(frame), ("no", "yes")),
-        n_samples=2000,
-        max_literals=3,
-        certify=True,
+        SearchSettings(max_literals=3, n_samples=2000, certify=True),
     )
     assert {one.literals for one in found.candidates if one.missed == 0} == {1, 2, 3}
     assert all(one.missed is not None for one in found.candidates if one.literals)

@@ -18,7 +18,7 @@ from hornbook.conditions import Category, Threshold, write_value
 from hornbook.explanations import CardLine, ConditionRule, DecisionTree, RuleSet, ScoreCard, Split
 from hornbook.explanations.score_card import choose_classes
 from hornbook.models import RowSampler
-from hornbook.surrogates import Grid, SampleSource, search_explanations
+from hornbook.surrogates import Grid, SampleSource, SearchSettings, search_explanations
 from hornbook.surrogates.naming import keep_condition, list_shorter, round_thresholds
 from hornbook.surrogates.points import MAX_POINTS, PointCard, PointSearch
 
@@ -165,7 +165,7 @@ def test_search_gives_the_chosen_explanation_short_thresholds():
         SampleSource.of(
             lambda rows: np.asarray(rows.weight > 71.3456, np.intp), RowSampler(rows), ("no", "yes")
         ),
-        n_samples=1000,
+        SearchSettings(n_samples=1000),
     )
     (condition,) = result.chosen.explanation.conditions
     above = rows.weight > condition.cut
@@ -176,13 +176,13 @@ def test_search_gives_the_chosen_explanation_short_thresholds():
 SEARCH = """
 import numpy as np, pandas as pd
 from hornbook.models import RowSampler
-from hornbook.surrogates import SampleSource, search_explanations
+from hornbook.surrogates import SampleSource, SearchSettings, search_explanations
 rng = np.random.default_rng(0)
 rows = pd.DataFrame(rng.normal(size=(300, 8)), columns=list("abcdefgh"))
 weights = rng.normal(size=8)
 label = lambda rows: np.asarray(np.tanh(rows.to_numpy() * weights).sum(axis=1) > 0, np.intp)
 source = SampleSource.of(label, RowSampler(rows), ("no", "yes"))
-result = search_explanations(source, n_samples=1000, max_literals=8, form="card")
+result = search_explanations(source, SearchSettings("card", 8, 1000))
 print(*(f"{one.worth:.9f}\\n{one.explanation}" for one in result.candidates), sep="\\n")
 """
 

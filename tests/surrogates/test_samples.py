@@ -9,6 +9,7 @@ from scipy.stats import chi2_contingency
 
 from hornbook.extraction import explain
 from hornbook.models import Subject
+from hornbook.surrogates import SearchSettings
 from hornbook.surrogates import samples as samples_module
 from hornbook.surrogates.grid import Grid
 from hornbook.surrogates.samples import ExchangeTest, choose_columns, score_columns
@@ -56,7 +57,7 @@ def test_explain_says_in_how_many_columns_it_looked(monkeypatch):
         def predict(self, rows):
             return np.where(rows[:, 4] > 0, "yes", "no")
 
-    found = explain(Subject.bind(Model(), frame, target="y"), form="tree", n_samples=300, max_literals=2)
+    found = explain(Subject.bind(Model(), frame, target="y"), SearchSettings("tree", 2, 300))
     assert found.explanation.columns == ("x4",)
     assert any("of 6 columns the explanation was sought in the 2 whose" in note for note in found.notes)
 

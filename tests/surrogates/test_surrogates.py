@@ -22,6 +22,7 @@ from hornbook.surrogates import (
     Candidate,
     Grid,
     SampleSource,
+    SearchSettings,
     choose_candidate,
     search,
     search_explanations,
@@ -214,7 +215,7 @@ def test_search_finds_a_set_of_categories(form):
         return (rows.status.isin(["A1", "A4", "A6"]) & (rows.x > 0)).to_numpy(int)
 
     result = search_explanations(
-        SampleSource.of(decide, RowSampler(frame), NAMES), n_samples=2000, max_literals=4, form=form
+        SampleSource.of(decide, RowSampler(frame), NAMES), SearchSettings(form, 4, 2000)
     )
     assert result.chosen.agreement > 0.99
     assert "A1, A4, A6" in str(result.chosen.explanation)
@@ -367,7 +368,8 @@ def test_card_refuses_two_lines_for_one_condition():
 def test_search_finds_what_a_model_does():
     frame, _ = labelled(0, size=600)
     result = search_explanations(
-        SampleSource.of(decide_made_up, RowSampler(frame), NAMES), n_samples=2000, max_literals=8
+        SampleSource.of(decide_made_up, RowSampler(frame), NAMES),
+        SearchSettings(max_literals=8, n_samples=2000),
     )
     fresh, labels = labelled(7, size=2000)
     agreement = np.mean(result.chosen.explanation.decide(fresh) == labels)
@@ -382,7 +384,9 @@ def test_search_repeats_itself_with_the_same_randomness():
     frame, _ = labelled(1, size=200)
     one, two = (
         search_explanations(
-            SampleSource.of(decide_made_up, RowSampler(frame), NAMES), n_samples=500, max_literals=6, seed=3
+            SampleSource.of(decide_made_up, RowSampler(frame), NAMES),
+            SearchSettings(max_literals=6, n_samples=500),
+            seed=3,
         )
         for _ in range(2)
     )
@@ -392,7 +396,8 @@ def test_search_repeats_itself_with_the_same_randomness():
 def test_search_explains_a_model_that_always_says_the_same():
     frame, _ = labelled(0, size=50)
     result = search_explanations(
-        SampleSource.of(lambda rows: np.ones(len(rows), np.intp), RowSampler(frame), NAMES), n_samples=500
+        SampleSource.of(lambda rows: np.ones(len(rows), np.intp), RowSampler(frame), NAMES),
+        SearchSettings(n_samples=500),
     )
     assert result.chosen.literals == 0 and result.chosen.agreement == 1
     assert str(result.chosen.explanation) == "always: yes"
@@ -400,7 +405,7 @@ def test_search_explains_a_model_that_always_says_the_same():
 
 def test_search_refuses_an_unknown_form():
     with pytest.raises(HornbookError, match="form is auto, tree"):
-        search_explanations(SampleSource.of(decide_made_up, RowSampler(labelled(0)[0]), NAMES), form="poem")
+        SearchSettings("poem")
 
 
 OTHERS = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 60), st.integers(0, 60)), max_size=10)
@@ -490,7 +495,7 @@ def test_search_finds_a_rare_class():
         return np.asarray((rows.a > 1.2) & (rows.b > 1.5), np.intp)
 
     result = search_explanations(
-        SampleSource.of(decide, RowSampler(frame), NAMES), n_samples=6000, form="rules"
+        SampleSource.of(decide, RowSampler(frame), NAMES), SearchSettings("rules", n_samples=6000)
     )
     labels = decide(frame)
     assert labels.mean() < 0.01

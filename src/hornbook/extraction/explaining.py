@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,9 +32,9 @@ from hornbook.statistics import Share
 from hornbook.surrogates import (
     Candidate,
     ExchangeTest,
-    Form,
     SampleSource,
     SearchResult,
+    SearchSettings,
     search_explanations,
 )
 from hornbook.tables import count_shared_rows, find_identifiers, replace_columns
@@ -72,12 +72,7 @@ def draw_fresh_samples(teacher: ClassifierTeacher, seed: int) -> pd.DataFrame:
 
 def explain(
     subject: Subject,
-    *,
-    form: Form = "auto",
-    max_literals: int = 20,
-    n_samples: int | None = None,
-    balance: float = 0.0,
-    certify: bool = False,
+    settings: SearchSettings = SearchSettings(),  # noqa: B008 (frozen)
     watch: Callable[[Candidate], None] | None = None,
 ) -> Extraction:
     """Explain what a classifier does, in the columns of its table.
@@ -86,16 +81,8 @@ def explain(
     ----------
     subject
         The classifier, bound to rows; fidelity is measured on those that are held out.
-    form
-        `tree`, `card`, `rules`, or `auto` for the best of them.
-    max_literals
-        The most conditions that there may be to read.
-    n_samples
-        How many samples the explanation is fitted to; by default 16,000 to 24,000.
-    balance
-        How much classes weigh: 0 as often as the model decides for them, 1 all the same.
-    certify
-        Whether the best tree of three questions is sought for about two minutes.
+    settings
+        Which explanations are looked for, and on how many samples.
     watch
         Is called with every candidate.
 
@@ -105,7 +92,7 @@ def explain(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> model = DecisionTreeClassifier(max_depth=1, random_state=0).fit(X[["petal width (cm)"]], y == 2)
-    >>> extraction = explain(Subject.bind(model, X, target="virginica"), form="tree")
+    >>> extraction = explain(Subject.bind(model, X, target="virginica"), SearchSettings("tree"))
     >>> print(extraction.explanation)
     if petal width (cm) > 1.7: virginica
     otherwise: not virginica
@@ -115,19 +102,8 @@ def explain(
     """
     subject = subject.within_budget()
     teacher, words, seed = subject.teacher, subject.words, subject.seed
-    settings = {"target": subject.target, "form": form, "max_literals": max_literals, "seed": seed}
-    settings |= {"n_samples": n_samples, "balance": balance, "certify": certify}
     populations = LabelledPopulations.of(subject, draw_fresh_samples(teacher, seed))
-    result = search_explanations(
-        populations.source,
-        seed=seed,
-        max_literals=max_literals,
-        form=form,
-        n_samples=n_samples,
-        balance=balance,
-        certify=certify,
-        watch=watch,
-    )
+    result = search_explanations(populations.source, settings, seed=seed, watch=watch)
     chosen = populations.measure_point(result.chosen)
     frontier = tuple(map(populations.measure_point, result.frontier()))
     explanation, rows = result.chosen.explanation, populations.table.frame
@@ -154,7 +130,10 @@ def explain(
         distribution=teacher.sampler.describe(),
         missing_values=teacher.describe(),
         notes=tuple(_list_notes(subject, populations, result)),
-        provenance={"model": {"name": subject.predictor.name}, "settings": settings},
+        provenance={
+            "model": {"name": subject.predictor.name},
+            "settings": {"target": subject.target, **asdict(settings), "seed": seed},
+        },
     )
 
 

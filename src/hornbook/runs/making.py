@@ -18,7 +18,7 @@ from hornbook.queries import Budget, QuerySubject, Settings
 from hornbook.runs.folder import abandon_run, library_versions, refuse_other_run, relate, save_run, start_run
 from hornbook.runs.inputs import TargetTable, note_inputs
 from hornbook.runs.proving import LineProver, ProofLimits, prove_lines
-from hornbook.surrogates import Candidate
+from hornbook.surrogates import Candidate, SearchSettings
 
 PROVENANCE = ("data", "model", "settings", "versions")
 """The parts of a configuration that its result keeps."""
@@ -130,15 +130,14 @@ def explain_as_set(
     """Explain a model by the settings of a run's configuration: by an explanation, or by its envelope."""
     if settings.get("learner") == "envelope":
         return learn_levels(subject, settings["margin"], read_learning(settings), tell)
-    return explain(
-        subject,
-        form=settings["form"],
-        max_literals=settings["max_literals"],
-        n_samples=settings["samples"],
-        balance=settings["balance"],
-        certify=settings.get("certify", False),
-        watch=watch,
+    wanted = SearchSettings(
+        settings["form"],
+        settings["max_literals"],
+        settings["samples"],
+        settings["balance"],
+        settings.get("certify", False),
     )
+    return explain(subject, wanted, watch)
 
 
 def learn_as_set(

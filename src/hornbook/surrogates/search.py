@@ -154,29 +154,16 @@ class SearchResult:
         return tuple(front)
 
 
-def search_explanations(
-    source: SampleSource,
-    *,
-    seed: int = 0,
-    max_literals: int = 20,
-    form: Form = "auto",
-    n_samples: int | None = None,
-    balance: float = 0.0,
-    certify: bool = False,
-    watch: Callable[[Candidate], None] | None = None,
-) -> SearchResult:
-    """Explain a model by a tree, a card or rules in the columns of its table.
+@dataclass(frozen=True)
+class SearchSettings:
+    """Which explanations are looked for, and on how many samples.
 
     Parameters
     ----------
-    source
-        The model, and the rows that samples are made of.
-    seed
-        Decides the samples.
-    max_literals
-        The most literals of a candidate.
     form
-        What to look for; `auto` for all forms.
+        `tree`, `card`, `rules`, or `auto` for the best of them.
+    max_literals
+        The most conditions that there may be to read.
     n_samples
         How many samples explanations are fitted to; half as many fresh ones, of rows that are
         alike, choose. By default 16,000, and up to 24,000 for a large table, whose rows are samples too,
@@ -185,6 +172,40 @@ def search_explanations(
         How much classes weigh: 0 as often as the model decides for them, 1 all the same.
     certify
         Whether the best tree of three questions is sought for about two minutes.
+
+    """
+
+    form: Form = "auto"
+    max_literals: int = 20
+    n_samples: int | None = None
+    balance: float = 0.0
+    certify: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown form, and a size or weights that are impossible."""
+        if self.form not in get_args(Form) or self.max_literals < 1:
+            raise HornbookError(f"form is {', '.join(get_args(Form))}, and max_literals at least 1")
+        if not 0 <= self.balance <= 1:
+            raise HornbookError(f"balance is a number from 0 to 1; got {self.balance:g}")
+
+
+def search_explanations(
+    source: SampleSource,
+    settings: SearchSettings = SearchSettings(),  # noqa: B008 (frozen)
+    *,
+    seed: int = 0,
+    watch: Callable[[Candidate], None] | None = None,
+) -> SearchResult:
+    """Explain a model by a tree, a card or rules in the columns of its table.
+
+    Parameters
+    ----------
+    source
+        The model, and the rows that samples are made of.
+    settings
+        What is looked for.
+    seed
+        Decides the samples.
     watch
         Is called with every candidate.
 
@@ -194,7 +215,7 @@ def search_explanations(
     >>> rows = pd.DataFrame({"age": np.arange(20.0, 90.0), "sex": ["f", "m"] * 35})
     >>> model = lambda rows: np.asarray((rows.age > 50) & (rows.sex == "f"), np.intp)
     >>> source = SampleSource.of(model, RowSampler(rows), ("no", "yes"))
-    >>> result = search_explanations(source, n_samples=2000)
+    >>> result = search_explanations(source, SearchSettings(n_samples=2000))
     >>> print(result.chosen.explanation)
     if sex = f
       if age > 50: yes
@@ -202,9 +223,9 @@ def search_explanations(
     otherwise: no
 
     """
-    refuse_settings(form, max_literals, balance)
+    form, max_literals, balance = settings.form, settings.max_literals, settings.balance
     classes, code_book = source.classes, source.code_book
-    learning, choosing = source.draw_both(n_samples, seed)
+    learning, choosing = source.draw_both(settings.n_samples, seed)
     names, exchanges = source.find_columns(learning, seed)
     observed, samples, fresh = (
         frame[names] for frame in (source.sampler.frame, learning.frame, choosing.frame)
@@ -227,7 +248,7 @@ def search_explanations(
 
     for decided, build in fit_explanations(rows, weights, classes, judged, max_literals, form):
         add(decided, build)
-    optima = find_optima(builds, rows, weights, samples, FULL_WORK if certify else QUICK_WORK)
+    optima = find_optima(builds, rows, weights, samples, FULL_WORK if settings.certify else QUICK_WORK)
     trees = [each.tree for each in optima if isinstance(each.tree, Split) and form in ("auto", "tree")]
     for root in trees:
         add(decide_rows(root, judged.where_true, len(judged)), partial(name_tree, root, rows.grid, classes))
@@ -241,14 +262,6 @@ def search_explanations(
     ordered[ordered.index(chosen)] = rounded
     answers = len(samples) + len(fresh) + exchanges.answers
     return SearchResult(tuple(ordered), rounded, answers, tuple(names), exchanges)
-
-
-def refuse_settings(form: Form, max_literals: int, balance: float) -> None:
-    """Raise unless the form, the size and the weights of classes are possible."""
-    if form not in get_args(Form) or max_literals < 1:
-        raise HornbookError(f"form is {', '.join(get_args(Form))}, and max_literals at least 1")
-    if not 0 <= balance <= 1:
-        raise HornbookError(f"balance is a number from 0 to 1; got {balance:g}")
 
 
 def find_optima(
