@@ -258,7 +258,9 @@ class TermSearch:
             elif worths.max() > gain - HARM_WEIGHT * harm:
                 progress = np.maximum(worths - (gain - HARM_WEIGHT * harm), 0) / gain
             else:
-                now, *further = self.reject([term, *(np.append(term, literal) for literal in free)])
+                columns = self.repeat(term, 1 + len(free))
+                columns[free, np.arange(1, 1 + len(free))] = True
+                now, *further = self.reject(columns)
                 if now:
                     break
                 progress = 1e-3 + np.array(further)
@@ -273,19 +275,23 @@ class TermSearch:
 
     def shrink(self, term: Term, fixed: Term) -> Term:
         """Drop literals, best first, while the rule stays valid and does not get worse."""
-        near = [side.meeting(fixed, side.open) for side in self.pool.sides]
-        while len(places := np.flatnonzero(~np.isin(term, fixed))):
-            gains, harms = (
-                count_bits(all_but_one(side.rows[term[places]], start))
-                for side, start in zip(self.pool.sides, near, strict=True)
-            )
+        kept, may_go = np.ones(len(term), np.bool_), ~np.isin(term, fixed)
+        tables = []  # of each side the literals and the open items, in the words that have any
+        for side in self.pool.sides:
+            near = side.meeting(fixed, side.open)
+            words = np.flatnonzero(near)
+            tables.append((side.rows[np.ix_(term, words)], near[words]))
+        while len(places := np.flatnonzero(kept & may_go)):
+            gains, harms = (count_bits(all_but_one(rows[places], near)) for rows, near in tables)
             *_, now = worths = gains - HARM_WEIGHT * harms
             possible = np.flatnonzero((self.is_precise(gains, harms) & (worths >= now))[:-1])
-            possible = possible[self.reject([np.delete(term, places[at]) for at in possible])]
+            columns = self.repeat(term[kept], len(possible))
+            columns[term[places[possible]], np.arange(len(possible))] = False
+            possible = possible[self.reject(columns)]
             if not len(possible):
                 break
-            term = np.delete(term, places[possible[np.argmax(worths[possible])]])
-        return term
+            kept[places[possible[np.argmax(worths[possible])]]] = False
+        return term[kept]
 
     def choose_useful(self, rules: list[Rule], most: int, least_worth: float = 0) -> list[Rule]:
         """Leave out rules, the least useful first, until all are worth something and are few enough.
@@ -356,24 +362,27 @@ class TermSearch:
     def is_valid(self, term: Term) -> bool:
         """Whether a term is precise on the open items, and the teacher rejects it."""
         gain, harm = (int(count_bits(side.meeting(term, side.open))) for side in self.pool.sides)
-        return bool(self.is_precise(gain, harm)) and bool(self.reject([term])[0])
+        return bool(self.is_precise(gain, harm)) and bool(self.reject(self.repeat(term, 1))[0])
 
     def is_precise(self, gain: Counts | int, harm: Counts | int) -> Bools:
         """Whether the share of rejected items among those newly rejected is at least `min_precision`."""
         return np.asarray(harm <= (1 - self.min_precision) * (np.asarray(gain) + harm))
 
-    def reject(self, terms: Sequence[Term]) -> Bools:
-        """Whether the teacher rejects each term, all else unknown."""
+    def repeat(self, term: Term, count: int) -> Bools:
+        """The literals of a term in each of so many columns, shape (2n, count)."""
+        columns = np.zeros((2 * len(self.pool.vocabulary), count), np.bool_)
+        columns[term] = True
+        return columns
+
+    def reject(self, columns: Bools) -> Bools:
+        """Whether the teacher rejects each column of literals (2n, count) as a term, all else unknown."""
         vocabulary, width = self.pool.vocabulary, len(self.pool.vocabulary)
-        literals = np.zeros((2 * width, len(terms)), np.bool_)
-        for column, term in enumerate(terms):
-            literals[term, column] = True
         this, other = vocabulary.paired_rows  # a variable is true where its dual is false
-        mirrored = literals.copy()
-        mirrored[this] |= literals[width + other]
-        mirrored[width + this] |= literals[other]
+        mirrored = columns.copy()
+        mirrored[this] |= columns[width + other]
+        mirrored[width + this] |= columns[other]
         words = bits.pack_rows(mirrored)
-        return ~self.member(Batch(vocabulary, words[:width], words[width:], len(terms)))
+        return ~self.member(Batch(vocabulary, words[:width], words[width:], columns.shape[1]))
 
     def negate_head(self, head: Head) -> tuple[int, ...]:
         """The literal of a false head (its dual if it has one), as a tuple; empty for ⊥."""
