@@ -184,7 +184,7 @@ def main() -> None:
 
 def show(rows: list[Row], title: str) -> None:
     """Print the rows."""
-    printed = Table(title=title)
+    console, printed = Console(width=220), Table()
     columns = (
         "method", "disagreement", "rules", "mean body", "equivalence", "answered by",
         "membership", "seconds",
@@ -203,7 +203,8 @@ def show(rows: list[Row], title: str) -> None:
             f"{row.membership_queries:,}",
             f"{row.seconds:.1f}",
         )
-    Console(width=220).print(printed)
+    console.print(title, soft_wrap=True)
+    console.print(printed)
 
 
 if __name__ == "__main__":
