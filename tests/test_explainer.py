@@ -231,6 +231,16 @@ def test_several_classes_are_one_explanation():
     assert one.extract(form="tree", **SMALL).classes == (0, 1)
 
 
+def test_one_class_of_several_is_learned_by_queries():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, names)
+    for given in (model, model.predict):
+        learned = Explainer(given, X, target="iris", positive="setosa").learn(max_queries=10)
+        assert "setosa" in str(learned.explanation)
+        assert np.mean(learned.predict(X) == (names == "setosa")) > 0.9
+
+
 def test_extraction_shows_itself_in_a_notebook(extraction):
     assert "ill" in extraction._repr_html_()
     hostile = FRAME.rename(columns={"a": "<script>alert(1)</script>"})

@@ -507,11 +507,14 @@ class Explainer(Displayed):
         clock, settings = Stopwatch(), _read_options(learner, self.subject.seed, proof, options)
         if learner == "envelope":
             return _keep(explain_as_set(self.subject, settings), folder)
+        model, target, words = self.model, self.subject.target, self.code_book
+        if self.subject.positive:  # a question about one class
+            model, target, words = self.subject.teacher.predictor, self.subject.classes[1], self.subject.words
         bound = QuerySubject.bind(
-            self.model,
+            model,
             self.rows,
-            target=self.subject.target,
-            code_book=self.code_book,
+            target=target,
+            code_book=words,
             groups=self.subject.groups,
             seed=self.subject.seed,
         )

@@ -22,7 +22,7 @@ from hornbook.cli.options import GROUPS
 from hornbook.exports import write_explanation
 from hornbook.logic import HornTheory
 from hornbook.runs import Run, load, save_extraction
-from hornbook.tables import reading
+from hornbook.tables import load_dataset, reading
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = sorted(entry.name or entry.callback.__name__ for entry in app.registered_commands)
@@ -112,6 +112,15 @@ def test_why_says_what_would_change_the_decision_within_limits(hornbook, runs):
     assert all(step["column"] != "petal_length" for action in actions for step in action["steps"])
     told = hornbook(*table).stdout
     assert actions and all(action["text"] in told for action in actions)
+
+
+def test_actions_are_measured_on_rows_of_the_table_where_a_run_had_test_rows(hornbook, runs, tmp_path):
+    load_dataset("iris").frame.iloc[::5].to_csv(tmp_path / "new.csv", index=False)
+    given = ("--model", runs / "rules" / "model.skops", "--test", tmp_path / "new.csv")
+    hornbook("extract", "iris", *given, "--samples", 500, "--max-literals", 2, "-o", tmp_path / "run")
+    for run in (tmp_path / "run", runs / "tree"):
+        actions = json.loads(hornbook("why", run, "--changes-table", "--json").stdout)["actions"]
+        assert actions and all(action["share"]["size"] > 5 for action in actions)
 
 
 def test_why_of_all_rows_covers_those_that_the_run_did_not_hold_out(hornbook, runs):

@@ -181,8 +181,10 @@ def test_read_table_reads_several_files_by_a_query(tmp_path: Path) -> None:
             write(tmp_path / f"{name}.{suffix}", index=False)
         table = read_table(f"SELECT * FROM '{tmp_path}/*.{suffix}'")
         assert same_values(table.frame, pd.concat([frame, frame], ignore_index=True))
-        with pytest.raises(HornbookError, match="there is no such file; several files are read by a query"):
+        with pytest.raises(HornbookError, match="a folder is no table; name its files in a query"):
             read_table(tmp_path)
+        with pytest.raises(HornbookError, match="there is no such file; several files are read by a query"):
+            read_table(tmp_path / "none")
     query = f"SELECT ward, max(age) AS age FROM '{tmp_path}/*.parquet' GROUP BY ward ORDER BY age;"
     assert read_table(query).frame["age"].tolist() == [40, 50, 61]
 

@@ -101,7 +101,8 @@ def why(
         with progress("asking the model", seconds=seconds or TABLE_SECONDS):
             answer: TableReasons | ChangesTable
             if changes_table:
-                answer = find_actions(subject, wished, ChangeLimits(*limits))
+                judged = subject if len(subject.held_out) else subject.hold_out()  # a run had test rows
+                answer = find_actions(judged, wished, ChangeLimits(*limits))
             else:
                 limit = seconds or TABLE_SECONDS
                 wanted = {"share": share, "prefer": preferred}

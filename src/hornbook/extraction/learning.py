@@ -326,8 +326,9 @@ class TheoryMeasurement:
         """How many other rules there are."""
         if chosen is not whole:
             count = len(whole.lines) - len(chosen.lines)
+            less = "one further rule is" if count == 1 else f"{count} further rules are"
             yield (
-                f"{count} further rules are less useful: with all there are {whole.literals} literals to "
+                f"{less} less useful: with all there are {whole.literals} literals to "
                 f"read, and the fidelity is {whole.fidelity.share}."
             )
 

@@ -235,6 +235,10 @@ def _find_rows(
     if is_query(source):
         query = _write_query(connection, str(source))
     else:
+        if os.path.isdir(source):
+            raise HornbookError(
+                f"a folder is no table; name its files in a query: SELECT * FROM '{source}/*.csv'"
+            )
         if not os.path.isfile(source):
             raise HornbookError(
                 "there is no such file; several files are read by a query: SELECT * FROM 'visits/*.parquet'"
