@@ -24,7 +24,15 @@ from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.claims import NETS, QUERIES
 from hornbook.paper.hoeffding import UNKNOWN_INPUT, HoeffdingSettings, ask_in_blocks, hoeffding_tree
 from hornbook.paper.task import run_lrn_star
-from hornbook.queries import MLP, Budget, Literals, Membership, Settings, extract, measure_disagreement
+from hornbook.queries import (
+    MLP,
+    Budget,
+    Literals,
+    Membership,
+    Settings,
+    measure_disagreement,
+    run_learner,
+)
 from hornbook.statistics import Share
 from hornbook.tables import load_dataset
 
@@ -88,7 +96,7 @@ def paper(task: Task, network: Timed, name: str, seed: int) -> Read:
 def ours(task: Task, network: Timed, name: str, seed: int) -> Read:
     """Prime bodies weighed by a pool."""
     start = time.perf_counter()
-    found = extract(
+    found = run_learner(
         network,
         task.mixed,
         Settings(budget=Budget(equivalence_queries=QUERIES), size=SAMPLE, seed=seed),

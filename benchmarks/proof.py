@@ -30,7 +30,16 @@ from hornbook.paper import HARD_PROTOCOL, Task
 from hornbook.paper.networks import Net
 from hornbook.proof import Interpretations, RuleProver, Verdict
 from hornbook.proof.region import UNKNOWN, climb, random_states
-from hornbook.queries import MLP, Budget, Groups, Random, Settings, Violations, extract, target_theory
+from hornbook.queries import (
+    MLP,
+    Budget,
+    Groups,
+    Random,
+    Settings,
+    Violations,
+    run_learner,
+    target_theory,
+)
 from hornbook.tables import load_dataset
 
 PAPER = Net((32, 16, 8, 16, 32), 0.1)
@@ -68,7 +77,7 @@ def networks(task: Task) -> Iterator[tuple[str, MLP]]:
 def extracted(task: Task, network: MLP) -> tuple[Rule, ...]:
     """Rules read out by equivalence queries."""
     settings = Settings(Budget(equivalence_queries=RULES + 10), pool=1 << 14, evaluation=1 << 12, tries=3)
-    found = extract(network, task.mixed, settings, heads=task.heads)
+    found = run_learner(network, task.mixed, settings, heads=task.heads)
     return found.rules[:RULES]
 
 

@@ -9,14 +9,14 @@ learned can be held against the truth.
 import numpy as np
 
 from hornbook.paper import Net, Task
-from hornbook.queries import Budget, Settings, extract, measure_disagreement
+from hornbook.queries import Budget, Settings, measure_disagreement, run_learner
 from hornbook.tables import load_dataset
 
 task = Task.of(load_dataset("hcc-synthetic"))
 network = task.network(Net(widths=(16, 8), rate=0.1), seed=0)
 
 settings = Settings(Budget(equivalence_queries=12), pool=4096)
-result = extract(network, task.mixed, settings, heads=task.heads)
+result = run_learner(network, task.mixed, settings, heads=task.heads)
 print(f"{len(result.rules)} rules, ended by {result.stop_reason}")
 
 judges = {"t": task.theory.satisfied_by, "h": result.theory.satisfied_by, "nn": network}

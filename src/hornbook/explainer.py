@@ -42,8 +42,8 @@ from hornbook.reasons import (
 )
 from hornbook.runs import (
     ProofLimits,
-    explain_as_set,
-    learn_as_set,
+    explain_by_settings,
+    learn_by_settings,
     library_versions,
     make_prover,
     prove_lines,
@@ -506,7 +506,7 @@ class Explainer(Displayed):
         self.subject.refuse_weights("learn")
         clock, settings = Stopwatch(), _read_options(learner, self.subject.seed, proof, options)
         if learner == "envelope":
-            return _keep(explain_as_set(self.subject, settings), folder)
+            return _keep(explain_by_settings(self.subject, settings), folder)
         model, target, words = self.model, self.subject.target, self.code_book
         if self.subject.positive:  # a question about one class
             model, target, words = self.subject.teacher.predictor, self.subject.classes[1], self.subject.words
@@ -593,7 +593,7 @@ def learn(
         judge, rows, target=target, binariser=binariser, code_book=code_book, seed=seed
     )
     if learner == "envelope":
-        return _keep(learn_as_set(subject, settings), folder)
+        return _keep(learn_by_settings(subject, settings), folder)
     return _learn(subject, settings, clock, proof, folder)
 
 
@@ -627,7 +627,7 @@ def _learn(
         if path is not None:
             described = describe_learning(subject, read_learning(settings))
             start_run(path, {"versions": library_versions(), **described})
-        extraction = learn_as_set(subject, settings, trace=path and path / TRACE_FILE, clock=clock)
+        extraction = learn_by_settings(subject, settings, trace=path and path / TRACE_FILE, clock=clock)
         if prover is not None:
             extraction = prove_lines(extraction, prover, ProofLimits())
         if path is not None:

@@ -20,33 +20,33 @@ from extractions import (
 from hornbook.errors import HornbookError
 from hornbook.logic import BOTTOM, Rule
 from hornbook.models import as_predictor
-from hornbook.queries import Budget, Counted, Pac, QuerySubject, Settings, Unknown, extract
+from hornbook.queries import Budget, Counted, Pac, QuerySubject, Settings, Unknown, run_learner
 
 
 def test_constant_yes():
-    found = extract(Constant(True), PARTIAL, replace(QUICK, size="angluin"))
+    found = run_learner(Constant(True), PARTIAL, replace(QUICK, size="angluin"))
     assert not found.theory.rules and found.stop_reason == "equivalent" and isinstance(found.guarantee, Pac)
     assert len(found.entries) == 1
 
 
 def test_constant_no():
-    found = extract(Constant(False), PARTIAL, QUICK)
+    found = run_learner(Constant(False), PARTIAL, QUICK)
     assert found.rules == (Rule((), BOTTOM),) and found.stop_reason == "equivalent"
 
 
 @pytest.mark.parametrize("accepted", [0.05, 0.5, 0.95])
 def test_a_coin(accepted):
     coin = Coin(rng(), accepted)
-    found = extract(coin, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
+    found = run_learner(coin, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
     assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
     assert found.guarantee == Unknown(found.stop_reason)
 
 
 def test_extract_stall_is_reported_as_such(monkeypatch):
     idle = 5
-    monkeypatch.setitem(extract.__globals__, "MAX_IDLE_COUNTEREXAMPLES", idle)
+    monkeypatch.setitem(run_learner.__globals__, "MAX_IDLE_COUNTEREXAMPLES", idle)
     patient = replace(QUICK, seed=6, budget=Budget(equivalence_queries=1000))
-    found = extract(Coin(rng()), PARTIAL, patient)
+    found = run_learner(Coin(rng()), PARTIAL, patient)
     assert found.stop_reason == (
         f"stalled: the last {idle} counterexamples gave no rule that is precise enough"
     )
@@ -56,7 +56,7 @@ def test_extract_stall_is_reported_as_such(monkeypatch):
 @pytest.mark.parametrize("kind", [Noisy, Mistaken])
 def test_extract_with_one_percent_of_the_answers_flipped(kind):
     member = kind(THEORY.satisfied_by, rng()) if kind is Noisy else kind(THEORY.satisfied_by, 0)
-    found = extract(member, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
+    found = run_learner(member, PARTIAL, replace(QUICK, budget=Budget(equivalence_queries=12)))
     fresh = PARTIAL.draw(20_000, rng(5))
     assert (found.theory.satisfied_by(fresh) != THEORY.satisfied_by(fresh)).mean() < 0.01
     assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
@@ -66,29 +66,29 @@ def test_extract_with_one_percent_of_the_answers_flipped(kind):
 def test_an_incoherent_network(seed):
     network = Network(PARTIAL, rng(seed))
     settings = replace(QUICK, budget=Budget(equivalence_queries=12))
-    found = extract(network, PARTIAL, settings)
+    found = run_learner(network, PARTIAL, settings)
     assert found.stop_reason.startswith(("stalled", "budget of 12 equivalence queries"))
-    nothing = extract(network, PARTIAL, replace(settings, budget=Budget(equivalence_queries=0)))
+    nothing = run_learner(network, PARTIAL, replace(settings, budget=Budget(equivalence_queries=0)))
     assert disagreement(found, network, PARTIAL) < disagreement(nothing, network, PARTIAL)
 
 
 def test_extract_known_difference_is_no_equivalence():
     settings = Settings(pool=20, size=100, min_precision=0.8, seed=1)
-    hurried = extract(hasty, PARTIAL, settings)
+    hurried = run_learner(hasty, PARTIAL, settings)
     assert hurried.stop_reason == "equivalent but for 1 counterexamples given up"
 
 
 @pytest.mark.parametrize("at", [1, 350, 700])
 def test_a_failing_model(at):
     settings = Settings(pool=300, size=300)
-    found = extract(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
+    found = run_learner(Failing(THEORY.satisfied_by, at), PARTIAL, settings)
     assert found.stop_reason == f"the model failed: RuntimeError: the model broke at question {at}"
     if at == 700:
         assert found.rules and THEORY.entails(found.theory)
 
 
 def test_extract_model_that_answers_nonsense():
-    found = extract(lambda batch: np.ones(3, np.bool_), PARTIAL, QUICK)
+    found = run_learner(lambda batch: np.ones(3, np.bool_), PARTIAL, QUICK)
     assert found.stop_reason.startswith(
         "the model failed: 2000 questions were answered by bool of shape (3,)"
     )
@@ -99,16 +99,16 @@ def test_extract_errors_that_are_not_the_models_are_raised(tmp_path):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        extract(THEORY.satisfied_by, PARTIAL, QUICK, watch=watch)
+        run_learner(THEORY.satisfied_by, PARTIAL, QUICK, watch=watch)
     (tmp_path / "file").touch()
     with pytest.raises(HornbookError, match=r"cannot write to .*file: File exists; choose another place"):
-        extract(THEORY.satisfied_by, PARTIAL, QUICK, trace=tmp_path / "file" / "trace.jsonl")
+        run_learner(THEORY.satisfied_by, PARTIAL, QUICK, trace=tmp_path / "file" / "trace.jsonl")
 
 
 def test_a_slow_model_ends_in_time():
     settings = replace(QUICK, budget=Budget(seconds=0.5), size=10_000_000, pool=1000)
     start = time.perf_counter()
-    found = extract(Slow(THEORY.satisfied_by, 0.002), PARTIAL, settings)
+    found = run_learner(Slow(THEORY.satisfied_by, 0.002), PARTIAL, settings)
     assert time.perf_counter() - start < 1.5
     assert found.stop_reason == "budget of 0.5 seconds" and found.rules
 
@@ -116,7 +116,7 @@ def test_a_slow_model_ends_in_time():
 @pytest.mark.parametrize("budget", [500, 2010, 2500, 5000])
 def test_a_budget_of_membership_queries_is_kept_exactly(budget):
     counted = Counted(THEORY.satisfied_by)
-    found = extract(counted, PARTIAL, replace(QUICK, budget=Budget(membership_queries=budget)))
+    found = run_learner(counted, PARTIAL, replace(QUICK, budget=Budget(membership_queries=budget)))
     assert counted.questions == found.membership_queries <= budget
     assert found.stop_reason == f"budget of {budget} membership queries"
 
@@ -124,7 +124,9 @@ def test_a_budget_of_membership_queries_is_kept_exactly(budget):
 def test_a_budget_of_equivalence_queries():
     seen = []
     settings = replace(QUICK, budget=Budget(equivalence_queries=3), seed=1)
-    found = extract(THEORY.satisfied_by, PARTIAL, settings, watch=lambda entry: seen.append(entry["query"]))
+    found = run_learner(
+        THEORY.satisfied_by, PARTIAL, settings, watch=lambda entry: seen.append(entry["query"])
+    )
     assert found.stop_reason == "budget of 3 equivalence queries" and seen == [1, 2, 3]
     assert found.rules and found.guarantee == Unknown(found.stop_reason)
 

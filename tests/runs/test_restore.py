@@ -12,7 +12,7 @@ from commands import is_one_line
 
 import hornbook as hb
 from hornbook.errors import HornbookError
-from hornbook.runs import Run, explain_as_set, learn_as_set
+from hornbook.runs import Run, explain_by_settings, learn_by_settings
 from hornbook.runs.inputs import note_inputs
 
 BOOK = '[columns.fever]\nlevels = { 0 = "none", 1 = "high" }\n[classes]\n0 = "well"\n1 = "ill"\n'
@@ -54,13 +54,13 @@ def test_restored_run_gives_the_same_result_again(kind, hornbook, place, tmp_pat
     run = Run.load(tmp_path / "run")
     if run.is_by_queries:
         subject = run.restore_queries(trust_pickle=True)
-        extraction = learn_as_set(subject, run.config["settings"])
+        extraction = learn_by_settings(subject, run.config["settings"])
     else:
         subject = run.restore(trust_pickle=True)
         assert subject.classes == run.extraction.explanation.classes
         if (test := run.find_test_file()) is not None:
             subject = subject.with_test_rows(pd.read_csv(test).drop(columns="ill"))
-        extraction = explain_as_set(subject, run.config["settings"])
+        extraction = explain_by_settings(subject, run.config["settings"])
     notes = note_inputs(run.load_table(), subject, run.config["model"])
     again = replace(extraction, provenance=run.extraction.provenance, notes=(*extraction.notes, *notes))
     assert again.to_json() == run.extraction.to_json()

@@ -15,7 +15,7 @@ from hornbook.errors import HornbookError
 from hornbook.logic import Batch, Bools, bits
 from hornbook.models import Encoding, Floats, Predictor
 from hornbook.queries import Distribution, Membership
-from hornbook.queries.completions import hash_rows
+from hornbook.queries.completions import hash_interpretations
 
 Fault: TypeAlias = Literal["flip", "drift", "lie", "raise", "exit", "shape", "nan", "label", "stall", "leak"]
 FAULTS: tuple[Fault, ...] = get_args(Fault)
@@ -83,7 +83,7 @@ class Mistaken:
     def __call__(self, batch: Batch) -> Bools:
         """The other's answers, some flipped."""
         rows = bits.transpose(np.concatenate([batch.true, batch.false]), len(batch))
-        flips: Bools = hash_rows(rows, self.salt)[0] < np.uint64(self.share * 2**64)
+        flips: Bools = hash_interpretations(rows, self.salt)[0] < np.uint64(self.share * 2**64)
         return self.member(batch) ^ flips
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from difficult_teachers import Network
 
 from hornbook.logic import BOTTOM, HornTheory, Vocabulary, random_theory
-from hornbook.queries import Random, Settings, extract
+from hornbook.queries import Random, Settings, run_learner
 
 
 def rng(seed=0):
@@ -22,7 +22,7 @@ PAIRED = Vocabulary.with_duals([f"x{i}" for i in range(8)])
 @cache
 def quick_run():
     """A whole run about the theory, for tests that look at what it found."""
-    return extract(THEORY.satisfied_by, PARTIAL, QUICK)
+    return run_learner(THEORY.satisfied_by, PARTIAL, QUICK)
 
 
 def disagreement(found, member, distribution, size=20_000, seed=99):

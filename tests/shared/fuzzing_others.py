@@ -24,7 +24,7 @@ from hornbook.checks.claim_check import read_claims
 from hornbook.code_book import read_code_book
 from hornbook.logic import HornTheory
 from hornbook.models import Subject, as_predictor, load_model, train_pipeline
-from hornbook.queries import Budget, extract
+from hornbook.queries import Budget, run_learner
 from hornbook.remote.settings import EndpointSettings
 from hornbook.runs import NewRun, Run, load_target_table
 from hornbook.storage import file_checksum, parse_json, read_text
@@ -208,11 +208,11 @@ def describe_settings(settings: dict[str, Any]) -> tuple[int, str | None]:
 
 @cache
 def _trace() -> bytes:
-    return _save(lambda path: extract(THEORY.satisfied_by, PARTIAL, SHORT, trace=path), ".jsonl")
+    return _save(lambda path: run_learner(THEORY.satisfied_by, PARTIAL, SHORT, trace=path), ".jsonl")
 
 
 def _resume(path: Path) -> object:
-    return extract(THEORY.satisfied_by, PARTIAL, SHORT, trace=path)
+    return run_learner(THEORY.satisfied_by, PARTIAL, SHORT, trace=path)
 
 
 def _text_format(name: str, text: str, parse: Callable[[str], object]) -> FileFormat:

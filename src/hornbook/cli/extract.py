@@ -158,13 +158,13 @@ def _read_test(
 
 def _explain(run: NewRun, subject: Subject, prover: LineProver | None) -> Extraction:
     """Explain the model as the run is set, and prove the lines, if there is a prover."""
-    from hornbook.runs import explain_as_set
+    from hornbook.runs import explain_by_settings
 
     settings = run.config["settings"]
     planned = 2 * len(subject.frame) + (settings["samples"] or MOST_SAMPLES)
     try:
         with progress("asking the model", answers=planned) as show:
-            extraction = explain_as_set(subject, settings, lambda each: show(describe_candidate(each)))
+            extraction = explain_by_settings(subject, settings, lambda each: show(describe_candidate(each)))
     except KeyboardInterrupt:
         raise Interrupted("run the same command again") from None
     if prover is None:

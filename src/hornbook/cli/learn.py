@@ -265,7 +265,7 @@ def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnSettings
     """Learn the envelope of a classifier, save and print it."""
     from hornbook.code_book import read_code_book
     from hornbook.models import load_model
-    from hornbook.runs import NewRun, describe_model, explain_as_set
+    from hornbook.runs import NewRun, describe_model, explain_by_settings
 
     settings, source = chosen.describe(asking), str(asking.model)
     classifier = load_model(source, asking.trust_pickle, chosen.output)
@@ -273,7 +273,7 @@ def learn_levels(table: TargetTable, asking: ModelOptions, chosen: LearnSettings
     about = describe_model(source, classifier)
     run = NewRun.start(table, subject, about, settings, chosen.output, chosen.force)
     with progress("asking about every case", answers=chosen.max_answers) as show:
-        extraction = run.complete(explain_as_set(subject, settings, tell=show))
+        extraction = run.complete(explain_by_settings(subject, settings, tell=show))
     run.begin()
     run.save(extraction)
     _print_theory(run, extraction, subject.predictor, chosen.as_json)
@@ -305,13 +305,13 @@ def learn_rules(table: TargetTable, asking: ModelOptions, chosen: LearnSettings)
 def learn_about(run: NewRun, subject: QuerySubject, prover: LineProver | None, as_json: bool) -> None:
     """Learn a theory about a model, prove its rules with a prover, save and print the result."""
     from hornbook.queries import INTERRUPTED, MODEL_FAILED
-    from hornbook.runs import learn_as_set
+    from hornbook.runs import learn_by_settings
     from hornbook.runs.folder import TRACE_FILE
 
     settings, folder = run.config["settings"], run.folder
     with progress("asking the model", settings["max_queries"]) as show:
         try:
-            extraction = learn_as_set(
+            extraction = learn_by_settings(
                 subject,
                 settings,
                 folder and folder / TRACE_FILE,

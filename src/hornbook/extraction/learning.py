@@ -33,8 +33,8 @@ from hornbook.queries import (
     QuerySubject,
     Settings,
     Unknown,
-    extract,
     measure_disagreement,
+    run_learner,
 )
 from hornbook.queries.completions import DRAWS
 from hornbook.queries.membership import TIMED_BLOCK, Checked
@@ -116,7 +116,7 @@ def learn_theory(
     check = _start_check(teacher, subject.seed)
     most = afford(NO_LIMIT, 1 - MEASURING_SHARE)
     with limit_answers(None if most == NO_LIMIT else most):
-        result = extract(
+        result = run_learner(
             teacher,
             teacher.distribution,
             replace(

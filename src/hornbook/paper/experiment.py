@@ -31,7 +31,7 @@ from hornbook.paper.report import to_html
 from hornbook.paper.search import NETS_PER_CHUNK, score_nets, select_network
 from hornbook.paper.settings import Scale
 from hornbook.paper.task import PROTOCOLS, Protocol, Task, draw_training_set, run_lrn_star, violating_body
-from hornbook.queries import INTERRUPTED, MLP, Membership, extract
+from hornbook.queries import INTERRUPTED, MLP, Membership, run_learner
 from hornbook.queries.disagreement import measure_disagreement
 from hornbook.randomness import Purpose, generator
 from hornbook.schema import write_json
@@ -145,7 +145,7 @@ class Repetition:
     def read_by_prime_bodies(self) -> dict[str, Any]:
         """Extract rules with prime bodies, with the same number of equivalence queries and samples."""
         settings = replace(self.scale.ours, seed=self.seed)
-        result = extract(self.network, self.task.mixed, settings, heads=self.task.heads)
+        result = run_learner(self.network, self.task.mixed, settings, heads=self.task.heads)
         if result.stop_reason == INTERRUPTED:
             raise KeyboardInterrupt
         self._keep_rules("ours", result.rules)

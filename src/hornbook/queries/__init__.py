@@ -25,7 +25,7 @@ from hornbook.queries.protocol import (
     interpretation,
     rejected,
 )
-from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, Learner, QueryResult, Settings, extract
+from hornbook.queries.run import INTERRUPTED, MODEL_FAILED, Learner, QueryResult, Settings, run_learner
 from hornbook.queries.violations import Violations, smallest_violations, target_theory
 
 if TYPE_CHECKING:
@@ -86,7 +86,6 @@ __all__ = [
     "by_groups",
     "check_groups",
     "exclusivity_rules",
-    "extract",
     "find_envelope",
     "horn1",
     "interpretation",
@@ -94,6 +93,7 @@ __all__ = [
     "lrn_star",
     "measure_disagreement",
     "rejected",
+    "run_learner",
     "shrink_by_halves",
     "smallest_violations",
     "target_theory",

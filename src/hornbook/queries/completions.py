@@ -163,7 +163,7 @@ class UnknownCells:
             bits.transpose(words, len(batch)) for words in (true, false, unknown, allowed)
         )
         self.any: Bools = (self.unknown != 0).any(axis=1)
-        self.first, self.stride = hash_rows(np.hstack([self.true, self.false]), completions.salt)
+        self.first, self.stride = hash_interpretations(np.hstack([self.true, self.false]), completions.salt)
 
     def complete(self, items: NDArray[np.intp], numbers: NDArray[np.intp]) -> Batch:
         """The completions with these numbers of each of these interpretations, one after another."""
@@ -186,7 +186,7 @@ def _keep_one_per_group(dense: Bools, group: NDArray[np.intp], rng: np.random.Ge
     dense[..., group] &= preference == preference.max(axis=-1, keepdims=True)
 
 
-def hash_rows(rows: Words, salt: Words) -> tuple[Words, Words]:
+def hash_interpretations(rows: Words, salt: Words) -> tuple[Words, Words]:
     """Two hashes of each row of words, the second one odd; both of shape (rows,)."""
     first = np.full(len(rows), salt[0])
     for column in rows.T:

@@ -139,7 +139,7 @@ class QueryResult:
         return tuple(rule for rule in self.theory if rule not in known)
 
 
-def extract(
+def run_learner(
     member: Membership,
     distribution: Distribution,
     settings: Settings = Settings(),  # noqa: B008 (frozen)
@@ -150,7 +150,7 @@ def extract(
     trace: Path | None = None,
     watch: Callable[[Entry], None] | None = None,
 ) -> QueryResult:
-    """Extract a Horn theory from a teacher, which need be neither Horn nor coherent.
+    """Learn a Horn theory from a teacher, which need be neither Horn nor coherent.
 
     The run stops when no counterexample is found (or only some that no sufficiently precise rule
     covers), when the budget is spent, after `MAX_IDLE_COUNTEREXAMPLES` idle counterexamples, on
@@ -182,7 +182,7 @@ def extract(
     --------
     >>> from hornbook.queries.distributions import Random
     >>> truth = HornTheory.parse("horse & wings -> pegasus")
-    >>> found = extract(truth.satisfied_by, Random(truth.vocabulary), Settings(pool=1000, size=5000))
+    >>> found = run_learner(truth.satisfied_by, Random(truth.vocabulary), Settings(pool=1000, size=5000))
     >>> print(found.theory)
     horse ∧ wings → pegasus
     >>> found.stop_reason, found.guarantee.disagreement.hits
@@ -304,7 +304,7 @@ class KeptAnswers:
 
 
 class QueryRun:
-    """A learner with its oracles, and the hypothesis so far; see `extract` for the parameters."""
+    """A learner with its oracles, and the hypothesis so far; see `run_learner` for the parameters."""
 
     def __init__(
         self,

@@ -28,7 +28,7 @@ from hornbook.runs.inputs import (
     read_test_rows,
     remark_on,
 )
-from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
+from hornbook.runs.making import NewRun, explain_by_settings, learn_by_settings
 from hornbook.runs.proving import LineProver, ProofLimits, make_prover, prove_lines, refuse_unprovable_form
 from hornbook.runs.verification import Finding, verify_folder
 
@@ -47,9 +47,9 @@ __all__ = [
     "describe_model",
     "describe_network",
     "encode_judge",
-    "explain_as_set",
+    "explain_by_settings",
     "find_endpoint",
-    "learn_as_set",
+    "learn_by_settings",
     "library_versions",
     "load",
     "load_target_table",

@@ -121,7 +121,7 @@ class NewRun:
         return {**extraction.to_object(), "folder": None if self.folder is None else str(self.folder)}
 
 
-def explain_as_set(
+def explain_by_settings(
     subject: Subject,
     settings: Mapping[str, Any],
     watch: Callable[[Candidate], None] | None = None,
@@ -140,7 +140,7 @@ def explain_as_set(
     return explain(subject, wanted, watch)
 
 
-def learn_as_set(
+def learn_by_settings(
     subject: QuerySubject,
     settings: Mapping[str, Any],
     trace: Path | None = None,

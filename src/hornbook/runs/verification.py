@@ -38,7 +38,7 @@ from hornbook.runs.inputs import (
     note_inputs,
     read_test_rows,
 )
-from hornbook.runs.making import NewRun, explain_as_set, learn_as_set
+from hornbook.runs.making import NewRun, explain_by_settings, learn_by_settings
 from hornbook.runs.proving import ProofLimits, is_confirmed, make_prover
 from hornbook.storage import LOCK_FILE, file_checksum
 
@@ -191,7 +191,7 @@ def _make_again(
         learner = run.bind_queries(table, loaded, words)
         new = NewRun(config, folder, notes=tuple(note_inputs(table, learner, config["model"])))
         new.begin()
-        extraction = learn_as_set(learner, settings, folder / TRACE_FILE)
+        extraction = learn_by_settings(learner, settings, folder / TRACE_FILE)
         prover = None if proof is None else make_prover(learner)
     else:
         subject = run.bind(table, loaded, words)
@@ -202,7 +202,7 @@ def _make_again(
                 run.find_file(test), table.features, words, config["data"]["csv"], test["unknown_levels"]
             )
             subject = subject.with_test_rows(rows)
-        extraction = explain_as_set(subject, settings)
+        extraction = explain_by_settings(subject, settings)
         prover = None if proof is None else make_prover(subject)
     extraction = new.complete(extraction, prover, proof and ProofLimits(**proof).relax())
     verdicts = [line.guarantee for line in extraction.lines]
