@@ -241,6 +241,16 @@ def test_one_class_of_several_is_learned_by_queries():
         assert np.mean(learned.predict(X) == (names == "setosa")) > 0.9
 
 
+def test_queries_show_a_booster_the_columns_that_it_was_trained_on():
+    lightgbm = pytest.importorskip("lightgbm")
+    frame = NUMBERS.assign(kind=NUMBERS["x"].round(1))
+    booster = lightgbm.train(
+        {"objective": "binary", "verbose": -1}, lightgbm.Dataset(NUMBERS[["x"]], NUMBERS.x > 0), 5
+    )
+    learned = Explainer(booster, frame[["kind", "x", "y"]], target="high").learn(max_queries=3)
+    assert np.mean(learned.predict(frame[["kind", "x", "y"]]) == (NUMBERS["x"] > 0)) > 0.8
+
+
 def test_extraction_shows_itself_in_a_notebook(extraction):
     assert "ill" in extraction._repr_html_()
     hostile = FRAME.rename(columns={"a": "<script>alert(1)</script>"})

@@ -20,6 +20,7 @@ from hornbook.models import (
     columns_with_missing,
     predict_two_classes,
 )
+from hornbook.models.inputs import list_trained_columns, match_columns
 from hornbook.models.subject import Binding
 from hornbook.proof import PROOF_SECONDS, Interpretations, RuleProver, make
 from hornbook.queries.completions import Completions
@@ -228,7 +229,10 @@ def reads_columns(predictor: Predictor, binariser: Binariser, frame: pd.DataFram
         return False
     if predictor.names is not None:
         return set(predictor.names) <= set(binariser.columns)
-    return predictor.inputs in (None, len(binariser.columns))
+    if predictor.inputs in (None, len(binariser.columns)):
+        return True
+    trained_on = list_trained_columns(predictor.source)
+    return bool(trained_on) and None not in match_columns(trained_on, binariser.columns)
 
 
 def reads_plain(predictor: Predictor, binariser: Binariser, frame: pd.DataFrame) -> bool:
