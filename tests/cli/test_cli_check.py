@@ -192,6 +192,7 @@ def test_a_seed_repeats_a_check(checked):
         ("unclear.horn", "tree.onnx", ["--target", "ill"], "line 1: 'fever' is no condition; write age > 40"),
         ("right.horn", "tree.onnx", ["--target", "il"], "no column 'il'; did you mean 'ill'?"),
         ("variables.horn", "tree.onnx", [], "name the column that a classifier predicts with --target"),
+        ("right.horn", "tree.onnx", [], "claims about columns need --target"),
         ("right.horn", "patients.csv", ["--target", "ill"], "cannot tell the kind of model"),
         ("right.horn", "tree.onnx", ["--target", "ill", "--encoding", "half"], "--encoding is about a judge"),
         ("right.horn", "judge.safetensors", ["--encoding", "x"], "unknown encoding 'x'"),

@@ -312,6 +312,7 @@ def test_target_of_a_model_need_not_be_a_column(hornbook, folder, tmp_path):
         ("patients.csv", ["--target", "il", "--train", "--positive", "yes"], "did you mean"),
         ("patients.csv", ["--train"], "name the column of"),
         ("patients.csv", ["--target", "age", "--train"], "e.g. --above 60.5"),
+        ("patients.csv", ["--target", "age", "--train", "--bands", "50,60"], "give --above"),
         ("patients.csv", ["--target", "ill", "--model", "junk.onnx"], "is not a readable .onnx model"),
         ("patients.csv", ["--target", "ill", "--model", "patients.csv"], "cannot tell the kind of model"),
         ("patients.csv", ["--target", "ill", "--model", "none.onnx"], "there is no file"),

@@ -212,7 +212,12 @@ def _check_judge(rules: Path, predictor: Predictor, table: Table, chosen: CheckO
     from hornbook.queries import QuerySubject
     from hornbook.randomness import Purpose, generator
 
-    claims, seed, samples = read_theory(rules), chosen.seed, chosen.samples
+    seed, samples = chosen.seed, chosen.samples
+    try:
+        claims = read_theory(rules)
+    except HornbookError as error:
+        hint = "; claims about columns need --target" if rules.is_file() else ""
+        raise HornbookError(f"{error}{hint}") from None
     try:
         teacher = QuerySubject.bind(predictor, table.frame, kinds=table.kinds, seed=seed).teacher
         vocabulary = teacher.judge.vocabulary

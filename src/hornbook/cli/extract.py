@@ -106,6 +106,10 @@ def extract(
     if proof:
         form = options.Form.RULES if form is options.Form.AUTO else form
         refuse_unprovable_form(form.value)
+    if train and bands is not None:
+        raise HornbookError(
+            "--bands cuts a regressor's numbers, and --train trains a classifier: give --above"
+        )
     asking.limit(context, proof_follows=proof)
     table = open_table(context, reading, asking, output)
     table, words, test_rows = _read_test(table, test, code_book, reading.text, unknown_levels)
