@@ -70,7 +70,8 @@ class ClaimCheck(Displayed):
 
     def __str__(self) -> str:
         holds = "holds" if self.guarantee.kind in ("exact", "proved") else "no violation was found"
-        return f"{self.claim}: {'broken' if self.broken else holds} ({self.guarantee.kind})"
+        kind = "" if self.guarantee.kind == "none" else f" ({self.guarantee.kind})"
+        return f"{self.claim}: {'broken' if self.broken else holds}{kind}"
 
     @property
     def broken(self) -> bool:
