@@ -207,7 +207,7 @@ def test_bad_input_is_one_line_and_exit_code_2(checked, rules, model, options, m
 def test_missing_and_broken_data(hornbook, folder, tmp_path):
     for data, message in (
         (tmp_path / "none.csv", "there is no file"),
-        (tmp_path, f"{tmp_path} is a folder; name its files in a query: SELECT * FROM"),
+        (tmp_path, "a folder is no table; name its files in a query: SELECT * FROM"),
     ):
         done = hornbook(
             "check", folder / "right.horn", "--model", folder / "tree.onnx", "--data", data, "--target", "ill"
