@@ -185,11 +185,7 @@ def load_target_table(
     if not exists and source in DATASETS:
         table = _number_table(load_dataset(source))
         target = target or str(table.label)
-    elif os.path.isdir(source):
-        raise HornbookError(
-            f"{source} is a folder; name its files in a query: SELECT * FROM '{source}/*.csv'"
-        )
-    elif not exists:
+    elif not exists and not os.path.isdir(source):
         name = source if len(source) <= MAX_SHOWN_NAME else f"{source[:MAX_SHOWN_NAME]}…"
         raise HornbookError(f"there is no file or dataset {name!r}; the datasets are {', '.join(DATASETS)}")
     else:
