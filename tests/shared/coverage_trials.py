@@ -252,22 +252,27 @@ def _try_samples(
     """The claims of a run by queries about samples: fidelity, the guarantee, and the figures of one rule."""
     bound, rules, guarantee = subject.teacher, extraction.explanation, extraction.guarantee
     assert isinstance(rules, HornRules)
-    literals = Literals.of(bound.binariser.vocabulary, bound.binariser.groups)
-    items = literals.propagate(bound.feature_distribution.draw(fresh, _source(seed, FRESH_SAMPLES)))
-    agreed = float((rules.decide_items(items) == bound.decide_items(items)).mean())
+    rng = _source(seed, FRESH_SAMPLES)
+    if bound.reads_columns:
+        drawn = bound.sample_rows(fresh, rng)
+        items, answers = bound.binariser.batch(drawn), bound.decide_rows(drawn)
+    else:
+        literals = Literals.of(bound.binariser.vocabulary, bound.binariser.groups)
+        items = literals.propagate(bound.feature_distribution.draw(fresh, rng))
+        answers = bound.decide_items(items)
+    agreed = float((rules.decide_items(items) == answers).mean())
     yield Trial(f"{kind}: fidelity on samples", _covers(extraction.fidelity.samples, agreed))
-    batch = bound.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
-    accepted = bound(batch)
-    wrong = float((rules.theory.satisfied_by(batch) != accepted).mean())
     if isinstance(guarantee, Pac):
+        batch = bound.distribution.draw(fresh, _source(seed, FRESH_SAMPLES))
+        wrong = float((rules.theory.satisfied_by(batch) != bound(batch)).mean())
         yield Trial(f"{kind}: PAC guarantee", wrong <= guarantee.epsilon, 1 - guarantee.delta)
     elif isinstance(guarantee, Estimated):
-        covered = _covers(guarantee.disagreement, wrong)
+        covered = _covers(guarantee.disagreement, 1 - agreed)
         yield Trial(f"{kind}: estimated guarantee", covered)
     if rules.rules:
         number = seed % len(rules.rules)
         claimed, (hits, outcomes) = extraction.lines[number], rules.match_rules(items)
-        right = bound.decide_items(items)[hits[number]] == outcomes[number]
+        right = answers[hits[number]] == outcomes[number]
         yield Trial(f"{kind}: support", _covers(claimed.support, hits[number].mean()))
         if claimed.precision is not None and len(right):
             yield Trial(f"{kind}: precision", _covers(claimed.precision, right.mean()))

@@ -196,16 +196,12 @@ class TheoryMeasurement:
     def measure(self) -> Extraction:
         """The whole result: rules with their default, and how faithful they are."""
         subject, teacher, result, answers = self.subject, self.subject.teacher, self.result, self.answers
-        chosen_by, fresh = (
-            self._draw(afford(FRESH_SAMPLES, FRESH_SHARE), generator(subject.seed, purpose))
-            for purpose in (Purpose.DEFAULT_CHOICE, Purpose.EVALUATION)
-        )
         rng = generator(subject.seed, Purpose.EVALUATION_ORDER)
         held_out = answers.label_rows(
             teacher.decide_rows, subject.held_out.reset_index(drop=True), "held-out rows", rng
         )
-        choice = answers.label(teacher.decide_items, chosen_by, "samples that rules are chosen by")
-        samples = answers.label(teacher.decide_items, fresh, "samples")
+        choice = self._label_samples(Purpose.DEFAULT_CHOICE, "samples that rules are chosen by")
+        samples = self._label_samples(Purpose.EVALUATION, "samples")
 
         points = [
             self._measure_point(self._name_rules(rules, *choice), samples, held_out)
@@ -226,7 +222,7 @@ class TheoryMeasurement:
             differences=tuple(list_differences(rules, held_out[0], held_out[1].astype(np.intp))),
             answers=result.membership_queries,
             stop_reason=result.stop_reason if failure is None else f"{MODEL_FAILED}: {failure}",
-            distribution=teacher.feature_distribution.describe(),
+            distribution=teacher.describe_samples(),
             missing_values=teacher.describe(),
             notes=(
                 *subject.describe_units(),
@@ -287,13 +283,21 @@ class TheoryMeasurement:
         if not samples.size or (is_whole and not isinstance(guarantee, Unknown | Estimated)):
             return guarantee
         # the last query was passed, but others were asked before: its own interval would be too narrow
-        return Estimated(samples.complement(), self.subject.teacher.feature_distribution.describe())
+        return Estimated(samples.complement(), self.subject.teacher.describe_samples())
 
-    def _draw(self, size: int, rng: np.random.Generator) -> Batch:
-        """Samples of the features; a column known to be in one bin is known to be in no other."""
-        teacher = self.subject.teacher
-        items = teacher.feature_distribution.draw(size, rng)
-        return Literals.of(items.vocabulary, teacher.binariser.groups).propagate(items)
+    def _label_samples(self, purpose: Purpose, name: str) -> tuple[Batch, Bools]:
+        """Fresh samples, and the model's answers: about rows as it reads them, if it reads the columns.
+
+        Of a column that is known to be in one bin it is known that it is in no other.
+        """
+        teacher, rng = self.subject.teacher, generator(self.subject.seed, purpose)
+        size = afford(FRESH_SAMPLES, FRESH_SHARE)
+        if teacher.reads_columns:
+            rows, labels = self.answers.label(teacher.decide_rows, teacher.sample_rows(size, rng), name)
+            return teacher.binariser.batch(rows), labels
+        drawn = teacher.feature_distribution.draw(size, rng)
+        items = Literals.of(drawn.vocabulary, teacher.binariser.groups).propagate(drawn)
+        return self.answers.label(teacher.decide_items, items, name)
 
     def _measure_lines(self, rules: HornRules, items: Batch, labels: Bools) -> Iterator[LineStatistics]:
         """The statistics of each rule, and of the default on the samples that it decides."""

@@ -164,6 +164,16 @@ class QueryTeacher:
         """How unknown values are answered, in words."""
         return "the model's own" if self._completions is None else self._completions.describe()
 
+    def sample_rows(self, size: int, rng: np.random.Generator) -> pd.DataFrame:
+        """Draw rows of the table's columns, for a model that reads these."""
+        return self._classifier.sample(size, rng)
+
+    def describe_samples(self) -> str:
+        """Where the samples come from on which rules are measured, in words."""
+        if self.reads_columns:
+            return self._classifier.sampler.describe()
+        return self.feature_distribution.describe()
+
     def measure_incoherence(self, size: int) -> Share | None:
         """The share of partial interpretations whose answer contradicts the answers about their completions.
 
