@@ -31,7 +31,7 @@ SMALL = ["--samples", "300", "--max-literals", "2", "--form", "tree"]
 EXTRACT = ["extract", "table.csv", *MODEL, *SMALL, "-o", "run"]
 COMMANDS = {
     "extract": (170, EXTRACT),
-    "learn": (8_000, ["learn", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
+    "learn": (6_500, ["learn", "table.csv", *MODEL, "--max-queries", "1", "-o", "run"]),
     "check": (75, ["check", "claims.horn", "--data", "table.csv", *MODEL, "--samples", "300"]),
     "compare": (500, ["compare", "run", "--samples", "500", *MODEL[4:]]),
     "why": (200, ["why", "run", "--row", "3", "--no-proof", *MODEL[4:]]),
