@@ -428,13 +428,21 @@ def test_hostile_variables_are_only_text_that_fits_a_phone(browser, tmp_path):
 
 
 def test_notebook_shows_explanation_fidelities_and_frontier(browser, tmp_path):
-    show(browser, f"<!DOCTYPE html><title>notebook</title>{to_notebook(card_along_frontier())}", tmp_path)
+    show(
+        browser,
+        f"<!DOCTYPE html><meta charset=utf-8><title>notebook</title>{to_notebook(card_along_frontier())}",
+        tmp_path,
+    )
     text = read_one(browser, "body")
     assert "95.0 % of 120 held-out rows" in text and "95.2 % of 8,192 samples" in text
     for line in make_card().lines():
         assert line.text in text and line.outcome in text
     assert browser.find_elements(By.CSS_SELECTOR, "svg.chart") and complaints(browser) == []
-    show(browser, f"<!DOCTYPE html><title>notebook</title>{to_notebook(rename_columns(HOSTILE))}", tmp_path)
+    show(
+        browser,
+        f"<!DOCTYPE html><meta charset=utf-8><title>notebook</title>{to_notebook(rename_columns(HOSTILE))}",
+        tmp_path,
+    )
     assert browser.title == "notebook" and complaints(browser) == []
     assert not browser.find_elements(By.CSS_SELECTOR, "img, script")
 
